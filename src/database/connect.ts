@@ -1,0 +1,103 @@
+/**
+ * Opens the database: PostgreSQL where a URL is given, else the embedded PGlite. What stands above sees one Kysely either way, and never
+ * which of the two it is.
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { CamelCasePlugin, Kysely, type LogEvent, PostgresDialect } from "kysely";
+import { Client, type CustomTypesConfig, Pool, type QueryResult, types } from "pg";
+import { guardDialect } from "./guard.ts";
+import { lockFolder } from "./folder-lock.ts";
+import { openPGlite, SerialPGliteDialect } from "./pglite.ts";
+import { preparedPool } from "./prepared.ts";
+import type { Tables } from "./tables.ts";
+
+export type Database = Kysely<Tables>;
+
+export interface DatabaseOptions {
+  /** PostgreSQL; without it the embedded database. */
+  readonly url?: string | undefined;
+  /** For migrations and LISTEN, which cannot go through a transaction pooler. */
+  readonly directUrl?: string | undefined;
+  readonly poolSize?: number;
+  readonly prepared?: boolean;
+  /** Where the embedded database lies; without it, it lives in memory. */
+  readonly folder?: string | undefined;
+  /** Told of every statement, for tests that count them. */
+  readonly onStatement?: ((event: LogEvent) => void) | undefined;
+}
+
+export interface OpenDatabase {
+  readonly engine: "pglite" | "postgres";
+  readonly db: Database;
+  /** Runs a script of several statements on one connection of its own and gives the rows of each. */
+  script<Result>(work: (run: RunScript) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+export type RunScript = (sql: string) => Promise<Record<string, unknown>[][]>;
+
+const connectTimeoutMs = 2500;
+
+export async function openDatabase(options: DatabaseOptions): Promise<OpenDatabase> {
+  return options.url === undefined ? openEmbedded(options) : openPostgres(options, options.url);
+}
+
+async function openEmbedded({ folder, onStatement }: DatabaseOptions): Promise<OpenDatabase> {
+  if (folder !== undefined) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const release = folder === undefined ? (): void => undefined : lockFolder(folder);
+  try {
+    const pglite = await openPGlite(folder === undefined ? undefined : join(folder, "database"));
+    const db = new Kysely<Tables>({ dialect: guardDialect(new SerialPGliteDialect({ pglite })), plugins: [camelCase()], ...logOf(onStatement) });
+    // Kysely closes only what it has used.
+    const close = async (): Promise<void> => {
+      await db.destroy();
+      if (!pglite.closed) await pglite.close();
+      release();
+    };
+    const run: RunScript = async (text) => (await pglite.exec(text)).map((result) => result.rows);
+    return { engine: "pglite", db, script: (work) => work(run), close };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+async function openPostgres(options: DatabaseOptions, url: string): Promise<OpenDatabase> {
+  const pool = new Pool({
+    connectionString: url,
+    max: options.poolSize ?? 10,
+    connectionTimeoutMillis: connectTimeoutMs,
+    application_name: "commerce-gateway",
+    types: { getTypeParser: typeParser },
+  });
+  // A connection that breaks while idle is replaced at its next use; without a listener it would end the process.
+  pool.on("error", () => undefined);
+  const dialect = new PostgresDialect({ pool: options.prepared === false ? pool : preparedPool(pool) });
+  const db = new Kysely<Tables>({ dialect: guardDialect(dialect), plugins: [camelCase()], ...logOf(options.onStatement) });
+  const script: OpenDatabase["script"] = async (work) => {
+    const client = new Client({
+      connectionString: options.directUrl ?? url,
+      connectionTimeoutMillis: connectTimeoutMs,
+      types: { getTypeParser: typeParser },
+    });
+    await client.connect();
+    try {
+      return await work(async (text) => {
+        const results: unknown = await client.query(text);
+        return (Array.isArray(results) ? results : [results]).map((result: QueryResult<Record<string, unknown>>) => result.rows);
+      });
+    } finally {
+      await client.end();
+    }
+  };
+  return { engine: "postgres", db, script, close: () => db.destroy() };
+}
+
+const camelCase = (): CamelCasePlugin => new CamelCasePlugin({ maintainNestedObjectKeys: true });
+
+const logOf = (onStatement: DatabaseOptions["onStatement"]): { log?: (event: LogEvent) => void } =>
+  onStatement === undefined ? {} : { log: onStatement };
+
+/** bigint as a number: no column may leave the safe range (amounts are checked, counters never get there). */
+const typeParser: CustomTypesConfig["getTypeParser"] = (oid, format) => (oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format));

@@ -1,0 +1,57 @@
+/**
+ * Brings the schema up to date: every migration that is not there yet, in order, all in one transaction, so that a failed one leaves the
+ * database as it was. A released migration is never edited; its checksum is kept to notice.
+ */
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import type { OpenDatabase } from "./connect.ts";
+
+export interface Migration {
+  readonly name: string;
+  readonly sql: string;
+}
+
+const folder = new URL("../../schema/migrations/", import.meta.url);
+const advisoryLock = 7_462_193_015;
+
+export function readMigrations(from: URL = folder): Migration[] {
+  return readdirSync(from)
+    .filter((name) => name.endsWith(".sql"))
+    .toSorted()
+    .map((name) => ({ name: name.slice(0, -".sql".length), sql: readFileSync(new URL(name, from), "utf8") }));
+}
+
+/** Returns the names of what it applied. Two processes that start at once wait for each other. */
+export function migrate(database: OpenDatabase, migrations: readonly Migration[] = readMigrations()): Promise<string[]> {
+  return database.script(async (run) => {
+    await run(`begin; select pg_advisory_xact_lock(${advisoryLock});
+      create table if not exists schema_migration (name text primary key, checksum text not null, applied_at timestamptz not null default now());`);
+    try {
+      const [rows = []] = await run("select name, checksum from schema_migration");
+      const applied = new Map(rows.map((row) => [row["name"], row["checksum"]]));
+      const pending = migrations.filter((migration) => isPending(migration, applied.get(migration.name)));
+      for (const { name, sql } of pending) {
+        await run(sql).catch((error: unknown) => {
+          throw new Error(`Migration ${name} failed, nothing was changed: ${error instanceof Error ? error.message : String(error)}`, {
+            cause: error,
+          });
+        });
+        await run(`insert into schema_migration (name, checksum) values ('${name}', '${checksum(sql)}')`);
+      }
+      await run("commit");
+      return pending.map(({ name }) => name);
+    } catch (error) {
+      await run("rollback");
+      throw error;
+    }
+  });
+}
+
+function isPending({ name, sql }: Migration, known: unknown): boolean {
+  if (known === undefined) return true;
+  if (known !== checksum(sql))
+    throw new Error(`Migration ${name} differs from the one that was applied: a released migration is never edited, add a new one.`);
+  return false;
+}
+
+const checksum = (sql: string): string => createHash("sha256").update(sql).digest("hex");

@@ -1,0 +1,32 @@
+/**
+ * PGlite, PostgreSQL in this process. It has one connection, so a transaction must have it to itself: Kysely's driver hands the same
+ * connection to everybody, and a query of another request would join the transaction that happens to be open. Here one waits for the other.
+ */
+import { PGlite, types } from "@electric-sql/pglite";
+import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
+import { type DatabaseConnection, type Driver, PGliteDialect } from "kysely";
+
+export function openPGlite(dataDir: string | undefined): Promise<PGlite> {
+  return PGlite.create({ ...(dataDir === undefined ? {} : { dataDir }), extensions: { pg_trgm }, parsers: { [types.INT8]: Number } });
+}
+
+export class SerialPGliteDialect extends PGliteDialect {
+  override createDriver(): Driver {
+    const driver = super.createDriver();
+    const acquire = driver.acquireConnection.bind(driver);
+    const waiting: (() => void)[] = [];
+    let isTaken = false;
+    driver.acquireConnection = async (options): Promise<DatabaseConnection> => {
+      if (isTaken) await new Promise<void>((go) => waiting.push(go));
+      isTaken = true;
+      return acquire(options);
+    };
+    driver.releaseConnection = (): Promise<void> => {
+      const next = waiting.shift();
+      if (next === undefined) isTaken = false;
+      else next();
+      return Promise.resolve();
+    };
+    return driver;
+  }
+}

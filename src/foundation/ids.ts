@@ -1,0 +1,58 @@
+/**
+ * Identifiers: a prefix that says what the thing is, `_`, and a ULID in lower-case Crockford base32 (48 bits of time, 80 random
+ * bits), so that ids sort by creation, are unguessable and can be grepped in any log.
+ */
+import { randomBytes } from "node:crypto";
+
+export const prefixes = {
+  app: "app",
+  apiKey: "key",
+  category: "cat",
+  deliveryMethod: "dlm",
+  installation: "ins",
+  internalToken: "tok",
+  market: "mkt",
+  media: "med",
+  merchant: "mer",
+  policy: "pol",
+  product: "prd",
+  request: "req",
+  taxRate: "txr",
+  variant: "var",
+} as const;
+
+export type Kind = keyof typeof prefixes;
+
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+const tail = /^[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function createId(kind: Kind, at: number = Date.now()): string {
+  let time = "";
+  for (let rest = at, digits = 0; digits < 10; digits += 1) {
+    time = alphabet.charAt(rest % 32) + time;
+    rest = Math.floor(rest / 32);
+  }
+  return `${prefixes[kind]}_${time}${base32(randomBytes(10))}`;
+}
+
+/** Whether a string has the form of an id of that kind: 30 characters, nothing else passes. */
+export function isId(kind: Kind, text: string): boolean {
+  const prefix = `${prefixes[kind]}_`;
+  return text.startsWith(prefix) && tail.test(text.slice(prefix.length));
+}
+
+function base32(bytes: Uint8Array): string {
+  let text = "";
+  let held = 0;
+  let bits = 0;
+  for (const byte of bytes) {
+    held = (held << 8) | byte;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      text += alphabet.charAt((held >> bits) & 31);
+    }
+    held &= (1 << bits) - 1;
+  }
+  return text;
+}

@@ -1,0 +1,63 @@
+/** Locales are BCP 47 tags in canonical form, countries ISO 3166-1 alpha-2 codes; both are parsed once, at the border. */
+
+export const localeLengthMax = 35;
+
+/** The canonical tag without extension subtags, or undefined when the text is no well-formed tag. */
+export function parseLocale(text: string): string | undefined {
+  if (text.length === 0 || text.length > localeLengthMax) return undefined;
+  try {
+    const [canonical] = Intl.getCanonicalLocales(text);
+    return canonical === undefined ? undefined : new Intl.Locale(canonical).baseName;
+  } catch {
+    return undefined;
+  }
+}
+
+/** `zh-Hant-TW` → `["zh-Hant-TW", "zh-Hant", "zh"]`: the lookup order of RFC 4647 section 3.4. */
+export function localeChain(locale: string): string[] {
+  const parts = locale.split("-");
+  return parts.map((_, index) => parts.slice(0, parts.length - index).join("-"));
+}
+
+/**
+ * The locale a thing is shown in: the first of the asked locales' chains that it has, else the first of the fallbacks' chains,
+ * else the first it has. Undefined only when it has none.
+ */
+export function chooseLocale(available: readonly string[], asked: readonly string[], fallbacks: readonly string[]): string | undefined {
+  for (const locale of [...asked, ...fallbacks]) {
+    const found = localeChain(locale).find((tag) => available.includes(tag));
+    if (found !== undefined) return found;
+  }
+  return available.toSorted()[0];
+}
+
+/** The tags of an `Accept-Language` header by falling quality (RFC 9110 section 12.5.4); what is malformed is passed over. */
+export function parseAcceptLanguage(header: string | undefined): string[] {
+  if (header === undefined) return [];
+  return header
+    .slice(0, 1000)
+    .split(",")
+    .map((part, position) => {
+      const [tag = "", ...parameters] = part.trim().split(";");
+      const quality = parameters.map((parameter) => /^\s*q=([01](?:\.\d{0,3})?)\s*$/.exec(parameter)?.[1]).find((q) => q !== undefined);
+      return { locale: parseLocale(tag.trim()), quality: quality === undefined ? 1 : Number(quality), position };
+    })
+    .filter((entry): entry is { locale: string; quality: number; position: number } => entry.locale !== undefined && entry.quality > 0)
+    .toSorted((a, b) => b.quality - a.quality || a.position - b.position)
+    .map(({ locale }) => locale);
+}
+
+const countries = new Set(
+  (
+    "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ " +
+    "DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT " +
+    "JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ " +
+    "OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ " +
+    "UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW"
+  ).split(" "),
+);
+
+/** Whether it is an upper-case alpha-2 code that ISO 3166-1 assigns. */
+export function isCountry(text: string): boolean {
+  return countries.has(text);
+}

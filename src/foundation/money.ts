@@ -1,0 +1,29 @@
+/** Money is an integer of minor units, a currency (ISO 4217) and the currency's exponent; no amount is ever a float. */
+export interface Money {
+  readonly amountMinor: number;
+  readonly currency: string;
+  readonly exponent: number;
+}
+
+export const amountMinorMax = Number.MAX_SAFE_INTEGER;
+
+const currencies = new Set(Intl.supportedValuesOf("currency"));
+const exponents = new Map<string, number>();
+
+export function isCurrency(text: string): boolean {
+  return currencies.has(text);
+}
+
+/** Digits after the decimal point as ISO 4217 gives them: JPY 0, EUR 2, KWD 3. */
+export function exponentOf(currency: string): number {
+  let exponent = exponents.get(currency);
+  if (exponent === undefined) {
+    exponent = new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions().maximumFractionDigits ?? 2;
+    exponents.set(currency, exponent);
+  }
+  return exponent;
+}
+
+export function money(amountMinor: number, currency: string): Money {
+  return { amountMinor, currency, exponent: exponentOf(currency) };
+}
