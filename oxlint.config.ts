@@ -10,7 +10,7 @@ const floors = {
   graph: ["commerce", "webhooks", "access", "database", "foundation"],
   oauth: ["access", "database", "foundation"],
   gateway: ["access", "database", "foundation"],
-  web: ["graph", "access", "database", "foundation"],
+  web: ["demo", "graph", "access", "database", "foundation"],
   demo: ["commerce", "access", "database", "foundation"],
   cli: ["app", "demo", "gateway", "graph", "commerce", "access", "database", "foundation"],
 };
@@ -23,7 +23,7 @@ const standsOn = ([floor, below]: [string, string[]]): OxlintOverride => ({
       {
         patterns: [
           {
-            group: ["../**", "#*", "#*/**", ...below.map((lower) => `!#${lower}/**`)],
+            group: ["../**", "#*", "#*/**", ...[floor, ...below].map((open) => `!#${open}/**`)],
             message: `${floor}/ stands on: ${below.join(", ") || "nothing"}.`,
           },
         ],

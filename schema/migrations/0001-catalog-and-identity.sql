@@ -255,9 +255,11 @@ create table variant (
   position integer not null,
   created_at timestamptz not null,
   updated_at timestamptz not null,
-  unique (merchant_id, sku),
-  unique (product_id, options)
+  -- Deferrable: one statement may exchange the combinations of two variants.
+  unique (product_id, options) deferrable
 );
+-- SKUs are typed by hand, read out and searched for: two that differ in case only would be taken for each other.
+create unique index variant_sku on variant (merchant_id, lower(sku));
 create index variant_by_product on variant (product_id, position);
 create index variant_by_gtin on variant (gtin) where gtin is not null;
 

@@ -203,18 +203,14 @@ export interface ProductTranslationTable {
 export interface SearchDocumentTable {
   productId: string;
   locale: string;
-  merchantId: string;
+  locales: string[];
+  stemmer: string;
   title: string;
   titleFolded: string;
   titleWords: string[];
-  brandFolded: string | null;
-  categoryFolded: string | null;
-  descriptionFolded: string | null;
-  brand: string | null;
-  categorySlugs: string[];
-  merchantSlug: string;
-  codes: string[];
+  codes: string;
   words: string;
+  head: string;
   indexedAt: Timestamp;
 }
 
@@ -225,10 +221,12 @@ export interface SearchOfferTable {
   currency: string;
   minMinor: number;
   maxMinor: number;
-  availability: string;
+  availability: "in_stock" | "low_stock" | "backorder" | "preorder" | "out_of_stock" | "discontinued";
   inStock: boolean;
   popularity: number;
   publishedAt: Timestamp;
+  brand: string | null;
+  categoryKeys: string[];
   locales: string[];
   fallbackLocale: string;
 }
@@ -236,6 +234,7 @@ export interface SearchOfferTable {
 export interface SearchTermTable {
   locale: string;
   term: string;
+  trigramKey: string;
 }
 
 export interface StockLevelTable {

@@ -1,0 +1,133 @@
+/**
+ * API keys: `cpk_{live|test}_{id}_{secret}{checksum}`. Verifying one costs one statement and says nothing about a key to who does not hold the
+ * whole of it: an unknown id, a wrong secret and a wrong checksum are the same failure.
+ */
+import { fail } from "#foundation/failure.ts";
+import { createId } from "#foundation/ids.ts";
+import type { Database } from "#database/connect.ts";
+import type { Reader, Transaction } from "#database/transaction.ts";
+import { sql } from "kysely";
+import { isScope, type Scope } from "./scopes.ts";
+import { matchesDigest, mintSecret, parseSecret } from "./secrets.ts";
+import type { ApiKeyViewer } from "./viewer.ts";
+
+interface KeyRow {
+  readonly id: string;
+  readonly keyId: string;
+  readonly mode: string;
+  readonly digest: Uint8Array;
+  readonly scopes: string[];
+  readonly installationScopes: string[];
+  readonly installationId: string;
+  readonly appId: string;
+  readonly merchantId: string;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+  readonly installationStatus: string;
+  readonly merchantStatus: string;
+}
+
+export async function verifyApiKey(reader: Reader, value: string, now: Date): Promise<ApiKeyViewer> {
+  const parsed = parseSecret("cpk", value);
+  if (parsed === undefined) throw fail("api_key_invalid");
+  const row = await findKey(reader, parsed.id);
+  if (!matchesDigest(value, row?.digest) || row === undefined) throw fail("api_key_invalid");
+  if (row.revokedAt !== null && row.revokedAt <= now) throw fail("api_key_revoked");
+  if (row.installationStatus === "uninstalled") throw fail("api_key_revoked");
+  if (row.expiresAt !== null && row.expiresAt <= now) throw fail("api_key_expired");
+  return {
+    kind: "api_key",
+    apiKeyId: row.id,
+    keyPrefix: `cpk_${row.mode}_${row.keyId}`,
+    installationId: row.installationId,
+    appId: row.appId,
+    merchantId: row.merchantId,
+    scopes: new Set(row.scopes.filter(isScope).filter((scope) => row.installationScopes.includes(scope))),
+    suspended: suspensionOf(row),
+  };
+}
+
+function suspensionOf(row: KeyRow): ApiKeyViewer["suspended"] {
+  if (row.merchantStatus === "suspended") return "merchant_suspended";
+  return row.installationStatus === "suspended" ? "installation_suspended" : null;
+}
+
+async function findKey(reader: Reader, keyId: string): Promise<KeyRow | undefined> {
+  return reader
+    .selectFrom("apiKey")
+    .innerJoin("installation", "installation.id", "apiKey.installationId")
+    .innerJoin("merchant", "merchant.id", "apiKey.merchantId")
+    .select(["apiKey.id", "apiKey.keyId", "apiKey.mode", "apiKey.digest", "apiKey.scopes", "apiKey.installationId", "apiKey.merchantId"])
+    .select(["apiKey.expiresAt", "apiKey.revokedAt", "installation.appId", "installation.scopes as installationScopes"])
+    .select(["installation.status as installationStatus", "merchant.status as merchantStatus"])
+    .where("apiKey.keyId", "=", keyId)
+    .executeTakeFirst();
+}
+
+/** At most one write per key and minute; the request does not wait for it. */
+export async function recordUse(db: Database, apiKeyId: string, now: Date): Promise<void> {
+  await sql`update api_key set last_used_at = ${now} where id = ${apiKeyId} and (last_used_at is null or last_used_at < ${new Date(now.getTime() - 60_000)})`.execute(
+    db,
+  );
+}
+
+export interface ApiKeyInput {
+  readonly installationId: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly expiresAt: Date | null;
+}
+
+export interface Access {
+  /** Null: any merchant (the platform). */
+  readonly merchantId: string | null;
+  readonly now: Date;
+}
+
+/** Makes a key; its value is in the answer and nowhere else. A key may hold no scope that its installation lacks. */
+export async function createApiKey(transaction: Transaction, access: Access, input: ApiKeyInput): Promise<{ apiKeyId: string; value: string }> {
+  const installation = await transaction
+    .selectFrom("installation")
+    .innerJoin("merchant", "merchant.id", "installation.merchantId")
+    .select(["installation.id", "installation.merchantId", "installation.status", "installation.scopes", "merchant.mode"])
+    .where("installation.id", "=", input.installationId)
+    .$if(access.merchantId !== null, (query) => query.where("installation.merchantId", "=", access.merchantId ?? ""))
+    .executeTakeFirst();
+  if (installation === undefined) throw fail("resource_not_found", { message: "There is no such installation." });
+  if (installation.status === "uninstalled") throw fail("invalid_state", { message: "The installation is uninstalled." });
+  const excess = input.scopes.filter((scope) => !installation.scopes.includes(scope));
+  if (excess.length > 0) {
+    const message = `The installation does not hold ${excess.join(", ")}.`;
+    throw fail("invalid_field", { message, details: [{ in: "body", field: "/scopes", code: "not_allowed", message, allowed: installation.scopes }] });
+  }
+  const minted = mintSecret("cpk", installation.mode);
+  const apiKeyId = createId("apiKey", access.now.getTime());
+  await transaction
+    .insertInto("apiKey")
+    .values({
+      id: apiKeyId,
+      merchantId: installation.merchantId,
+      installationId: installation.id,
+      keyId: minted.id,
+      name: input.name,
+      mode: installation.mode,
+      digest: minted.digest,
+      lastFour: minted.lastFour,
+      scopes: [...new Set(input.scopes)].toSorted(),
+      createdAt: access.now,
+      expiresAt: input.expiresAt,
+    })
+    .execute();
+  return { apiKeyId, value: minted.value };
+}
+
+/** From its commit on the key is refused. Revoking twice is revoking once: the first time stands. */
+export async function revokeApiKey(transaction: Transaction, access: Access, apiKeyId: string): Promise<void> {
+  const { numUpdatedRows } = await transaction
+    .updateTable("apiKey")
+    .set((eb) => ({ revokedAt: eb.fn.coalesce("revokedAt", eb.val(access.now)) }))
+    .where("id", "=", apiKeyId)
+    .$if(access.merchantId !== null, (query) => query.where("merchantId", "=", access.merchantId ?? ""))
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) throw fail("resource_not_found", { message: "There is no such API key." });
+}

@@ -1,0 +1,100 @@
+/** Internal tokens, `cit_{role}_{id}_{secret}{checksum}`: what internal frontends and people call the graph with. */
+import { fail } from "#foundation/failure.ts";
+import { createId } from "#foundation/ids.ts";
+import { sql } from "kysely";
+import type { Database } from "#database/connect.ts";
+import type { Reader, Transaction } from "#database/transaction.ts";
+import type { Access } from "./api-keys.ts";
+import type { Role } from "./scopes.ts";
+import { matchesDigest, mintSecret, parseSecret } from "./secrets.ts";
+import type { InternalViewer } from "./viewer.ts";
+
+/** One failure for whatever is wrong with the secret; revoked and expired are told only to who holds it. */
+export async function verifyInternalToken(reader: Reader, value: string, now: Date): Promise<InternalViewer> {
+  const parsed = parseSecret("cit", value);
+  if (parsed === undefined) throw fail("api_key_invalid", { message: "The internal token is not valid." });
+  const row = await reader
+    .selectFrom("internalToken")
+    .leftJoin("merchant", "merchant.id", "internalToken.merchantId")
+    .select([
+      "internalToken.id",
+      "internalToken.role",
+      "internalToken.merchantId",
+      "digest",
+      "expiresAt",
+      "revokedAt",
+      "merchant.status as merchantStatus",
+    ])
+    .where("tokenId", "=", parsed.id)
+    .executeTakeFirst();
+  if (!matchesDigest(value, row?.digest) || row === undefined) throw fail("api_key_invalid", { message: "The internal token is not valid." });
+  if (row.revokedAt !== null && row.revokedAt <= now) throw fail("api_key_revoked", { message: "The internal token was revoked." });
+  if (row.expiresAt !== null && row.expiresAt <= now) throw fail("api_key_expired", { message: "The internal token has expired." });
+  if (row.merchantStatus === "suspended") throw fail("merchant_suspended");
+  return { kind: "internal", tokenId: row.id, role: row.role, merchantId: row.merchantId };
+}
+
+export interface InternalTokenInput {
+  readonly name: string;
+  readonly role: Role;
+  /** Null: the platform's, for the roles analyst and operator. */
+  readonly merchantId: string | null;
+  readonly expiresAt: Date | null;
+}
+
+export async function createInternalToken(
+  transaction: Transaction,
+  access: Access,
+  input: InternalTokenInput,
+): Promise<{ internalTokenId: string; value: string }> {
+  requireOwner(access, input);
+  if (input.merchantId !== null) {
+    const merchant = await transaction.selectFrom("merchant").select("id").where("id", "=", input.merchantId).executeTakeFirst();
+    if (merchant === undefined) throw fail("merchant_not_found");
+  }
+  const minted = mintSecret("cit", input.role);
+  const internalTokenId = createId("internalToken", access.now.getTime());
+  await transaction
+    .insertInto("internalToken")
+    .values({
+      id: internalTokenId,
+      merchantId: input.merchantId,
+      tokenId: minted.id,
+      name: input.name,
+      role: input.role,
+      digest: minted.digest,
+      lastFour: minted.lastFour,
+      createdAt: access.now,
+      expiresAt: input.expiresAt,
+    })
+    .execute();
+  return { internalTokenId, value: minted.value };
+}
+
+/** Operators belong to the platform, storefronts and admins to a merchant; a merchant makes tokens for itself alone. */
+function requireOwner(access: Access, input: InternalTokenInput): void {
+  if (access.merchantId !== null && input.merchantId !== access.merchantId) throw fail("merchant_not_found");
+  const rule = input.role === "operator" ? "none" : input.role === "analyst" ? "either" : "one";
+  if ((rule === "none" && input.merchantId !== null) || (rule === "one" && input.merchantId === null)) {
+    const message = rule === "none" ? "A token of the role operator has no merchant." : `A token of the role ${input.role} needs a merchant.`;
+    throw fail("invalid_field", { message, details: [{ in: "body", field: "/merchantId", code: "not_allowed", message }] });
+  }
+}
+
+export async function revokeInternalToken(transaction: Transaction, access: Access, internalTokenId: string): Promise<void> {
+  const { numUpdatedRows } = await transaction
+    .updateTable("internalToken")
+    .set((eb) => ({ revokedAt: eb.fn.coalesce("revokedAt", eb.val(access.now)) }))
+    .where("id", "=", internalTokenId)
+    .$if(access.merchantId !== null, (query) => query.where("merchantId", "=", access.merchantId ?? ""))
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) throw fail("resource_not_found", { message: "There is no such internal token." });
+}
+
+/** At most one write per token and minute. */
+export async function recordTokenUse(db: Database, internalTokenId: string, now: Date): Promise<void> {
+  const minuteAgo = new Date(now.getTime() - 60_000);
+  await sql`update internal_token set last_used_at = ${now} where id = ${internalTokenId} and (last_used_at is null or last_used_at < ${minuteAgo})`.execute(
+    db,
+  );
+}

@@ -1,0 +1,27 @@
+/** Every quota of the service, in one table. Windows are fixed and start with a caller's first request in them. */
+export interface Quota {
+  readonly quota: number;
+  readonly windowSeconds: number;
+}
+
+export const quotas = {
+  default: { quota: 600, windowSeconds: 60 },
+  write: { quota: 120, windowSeconds: 60 },
+  "anon-search": { quota: 60, windowSeconds: 60 },
+  "anon-read": { quota: 300, windowSeconds: 60 },
+  "auth-fail": { quota: 20, windowSeconds: 300 },
+} as const satisfies Record<string, Quota>;
+
+export type Bucket = keyof typeof quotas;
+
+/** The buckets that count per credential, which an integrator reads to pace its calls. */
+export const credentialBuckets: readonly Bucket[] = ["default", "write"];
+
+export function isBucket(name: string): name is Bucket {
+  return Object.hasOwn(quotas, name);
+}
+
+/** The quota in force; undefined when limits are off. */
+export function scaledQuota(bucket: Bucket, scale: number): number | undefined {
+  return scale === 0 ? undefined : Math.max(1, Math.round(quotas[bucket].quota * scale));
+}

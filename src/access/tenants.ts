@@ -1,0 +1,148 @@
+/** Merchants, the apps that integrate with them, and installations: an app let in by a merchant with some scopes. */
+import { type FailureConflict, fail, failAt } from "#foundation/failure.ts";
+import { createId } from "#foundation/ids.ts";
+import { brokenConstraint, sqlState, type Transaction, uniqueViolation } from "#database/transaction.ts";
+import type { Access } from "./api-keys.ts";
+import type { Scope } from "./scopes.ts";
+
+export interface MerchantInput {
+  readonly slug: string;
+  readonly name: string;
+  readonly mode: "live" | "test";
+  readonly defaultLocale: string;
+  readonly defaultMarket: string;
+}
+
+export async function createMerchant(transaction: Transaction, access: Access, input: MerchantInput): Promise<string> {
+  const id = createId("merchant", access.now.getTime());
+  await transaction
+    .insertInto("merchant")
+    .values({ id, ...input, createdAt: access.now, updatedAt: access.now })
+    .execute()
+    .catch((error: unknown) => {
+      if (sqlState(error) !== uniqueViolation) throw error;
+      throw failAt("already_exists", { in: "body", field: "/slug", code: "duplicate", message: "Another merchant has this slug." });
+    });
+  return id;
+}
+
+export interface MerchantChange {
+  readonly merchantId: string;
+  readonly expectedVersion?: number | null | undefined;
+  readonly name?: string | null | undefined;
+  readonly defaultLocale?: string | null | undefined;
+  readonly defaultMarket?: string | null | undefined;
+  readonly status?: "active" | "suspended";
+}
+
+/** Changes what is given; a change that changes nothing leaves the version. */
+export async function updateMerchant(transaction: Transaction, access: Access, input: MerchantChange): Promise<void> {
+  if (access.merchantId !== null && access.merchantId !== input.merchantId) throw fail("merchant_not_found");
+  const current = await transaction.selectFrom("merchant").selectAll().where("id", "=", input.merchantId).forUpdate().executeTakeFirst();
+  if (current === undefined) throw fail("merchant_not_found");
+  if (typeof input.expectedVersion === "number" && input.expectedVersion !== current.version) {
+    throw fail("version_conflict", { conflict: conflictOf("merchant", current, null) });
+  }
+  const next = {
+    name: input.name ?? current.name,
+    defaultLocale: input.defaultLocale ?? current.defaultLocale,
+    defaultMarket: input.defaultMarket ?? current.defaultMarket,
+    status: input.status ?? current.status,
+  };
+  if (Object.entries(next).every(([key, value]) => current[key as keyof typeof next] === value)) return;
+  await transaction
+    .updateTable("merchant")
+    .set({ ...next, version: current.version + 1, updatedAt: access.now })
+    .where("id", "=", current.id)
+    .execute();
+}
+
+export interface AppInput {
+  readonly name: string;
+  readonly publisher: string | null;
+}
+
+export async function createApp(transaction: Transaction, access: Access, input: AppInput): Promise<string> {
+  const id = createId("app", access.now.getTime());
+  await transaction
+    .insertInto("app")
+    .values({ id, ...input, createdAt: access.now })
+    .execute();
+  return id;
+}
+
+export interface InstallationInput {
+  readonly merchantId: string;
+  readonly appId: string;
+  readonly scopes: readonly Scope[];
+}
+
+/** An app is installed once with a merchant at a time. */
+export async function createInstallation(transaction: Transaction, access: Access, input: InstallationInput): Promise<string> {
+  if (access.merchantId !== null && access.merchantId !== input.merchantId) throw fail("merchant_not_found");
+  const [merchant, app] = await Promise.all([
+    transaction.selectFrom("merchant").select("id").where("id", "=", input.merchantId).executeTakeFirst(),
+    transaction.selectFrom("app").select("id").where("id", "=", input.appId).executeTakeFirst(),
+  ]);
+  if (merchant === undefined) throw fail("merchant_not_found");
+  if (app === undefined) throw fail("resource_not_found", { message: "There is no such app." });
+  const id = createId("installation", access.now.getTime());
+  await transaction
+    .insertInto("installation")
+    .values({
+      id,
+      merchantId: merchant.id,
+      appId: app.id,
+      scopes: [...new Set(input.scopes)].toSorted(),
+      installedAt: access.now,
+      updatedAt: access.now,
+    })
+    .execute()
+    .catch((error: unknown) => {
+      if (brokenConstraint(error) !== "installation_live") throw error;
+      throw failAt("already_exists", { in: "body", field: "/appId", code: "duplicate", message: "The app is installed with this merchant already." });
+    });
+  return id;
+}
+
+export type InstallationChange = { readonly installationId: string } & (
+  | { readonly scopes: readonly Scope[] }
+  | { readonly status: "active" | "suspended" | "uninstalled" }
+);
+
+/** Uninstalling is for good and revokes the installation's keys with it. */
+export async function changeInstallation(transaction: Transaction, access: Access, change: InstallationChange): Promise<void> {
+  const current = await transaction
+    .selectFrom("installation")
+    .select(["id", "status", "scopes", "version"])
+    .where("id", "=", change.installationId)
+    .$if(access.merchantId !== null, (query) => query.where("merchantId", "=", access.merchantId ?? ""))
+    .forUpdate()
+    .executeTakeFirst();
+  if (current === undefined) throw fail("resource_not_found", { message: "There is no such installation." });
+  if (current.status === "uninstalled") throw fail("invalid_state", { conflict: conflictOf("installation", current, "uninstalled") });
+  const next = "scopes" in change ? { scopes: [...new Set(change.scopes)].toSorted() } : { status: change.status };
+  const isSame = "scopes" in next ? next.scopes.join(" ") === current.scopes.join(" ") : next.status === current.status;
+  if (isSame) return;
+  await transaction
+    .updateTable("installation")
+    .set({ ...next, version: current.version + 1, updatedAt: access.now })
+    .where("id", "=", current.id)
+    .execute();
+  if ("status" in next && next.status === "uninstalled") {
+    await transaction
+      .updateTable("apiKey")
+      .set({ revokedAt: access.now })
+      .where("installationId", "=", current.id)
+      .where("revokedAt", "is", null)
+      .execute();
+  }
+}
+
+function conflictOf(
+  resource: string,
+  row: { readonly id: string; readonly status: string; readonly version: number },
+  reason: string | null,
+): FailureConflict {
+  return { resource, id: row.id, currentStatus: row.status, currentVersion: row.version, reason, data: {} };
+}

@@ -1,0 +1,154 @@
+/** Builds everything and wires the floors together: the gateway gets its executor, the doors get what they show. `close` undoes it. */
+import { createServer as createSocketServer, type AddressInfo } from "node:net";
+import { compileQuery, isCompiledQuery } from "graphql-jit";
+import type { FastifyInstance } from "fastify";
+import type { GraphQLSchema } from "graphql";
+import type { LogEvent } from "kysely";
+import { recordTokenUse, verifyInternalToken } from "#access/internal-tokens.ts";
+import { type OpenDatabase, openDatabase } from "#database/connect.ts";
+import { migrate } from "#database/migrate.ts";
+import { type Clock, systemClock } from "#foundation/clock.ts";
+import { parseAcceptLanguage } from "#foundation/locales.ts";
+import type { Log } from "#foundation/log.ts";
+import type { GatewayServices } from "#gateway/call.ts";
+import { type Operation, readContract } from "#gateway/contract.ts";
+import { authenticate } from "#gateway/credentials.ts";
+import { openMesh } from "#gateway/mesh.ts";
+import { toOpenApi } from "#gateway/openapi.ts";
+import { mountOperations } from "#gateway/operations.ts";
+import { createMemoryLimiter, createRedisLimiter, type RateLimiter } from "#gateway/rate-limiter.ts";
+import { createServer, refuseOtherMethods } from "#gateway/server.ts";
+import { respelledSchema } from "#gateway/spelling.ts";
+import { createContext, type GraphServices } from "#graph/context.ts";
+import { mountGraphiql } from "#web/graphiql-page.ts";
+import { mountGraphql } from "#web/graphql.ts";
+import { mountHealth } from "#web/health.ts";
+import { mountPictures } from "#web/pictures.ts";
+import type { Settings } from "./settings.ts";
+
+export interface AppOptions {
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly clock?: Clock;
+  /** An open database to use instead of the settings'; it is not closed with the app. */
+  readonly database?: OpenDatabase;
+  readonly onStatement?: (event: LogEvent) => void;
+}
+
+export interface App {
+  readonly server: FastifyInstance;
+  readonly database: OpenDatabase;
+  readonly clock: Clock;
+  readonly publicUrl: string;
+  listen(): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function createApp(options: AppOptions): Promise<App> {
+  const { settings, log, clock = systemClock } = options;
+  const port = settings.port === 0 ? await freePort(settings.host) : settings.port;
+  const publicUrl = settings.publicUrl ?? `http://${settings.host.includes(":") ? `[${settings.host}]` : settings.host}:${port}`;
+  // Mesh and the database take their time without needing each other.
+  const [mesh, database] = await Promise.all([openMesh(), options.database ?? openConfigured(options)]);
+  const limiter =
+    settings.redisUrl === undefined
+      ? createMemoryLimiter(settings.rateLimitScale)
+      : createRedisLimiter(settings.redisUrl, settings.rateLimitScale, log);
+  const { db } = database;
+  const services: GraphServices = { db, clock, publicUrl, rateLimitScale: settings.rateLimitScale };
+  const server = await createServer({ publicUrl, log, proxies: settings.trustProxy });
+
+  const schema = respelledSchema(mesh.schema);
+  const { operations, components } = readContract(schema, mesh.documents);
+  mountOperations(server, { db, clock, publicUrl, limiter, compile: compilerOf(schema, services) }, operations);
+  mountDocument(server, JSON.stringify(toOpenApi(operations, components), null, 2));
+  mountGraphql(server, {
+    schema: mesh.schema,
+    plugins: mesh.plugins,
+    services,
+    log,
+    corsOrigins: settings.corsOrigins,
+    authenticate: internalAuthentication(services, limiter),
+  });
+  mountGraphiql(server);
+  mountHealth(server, db);
+  mountPictures(server);
+
+  return {
+    server,
+    database,
+    clock,
+    publicUrl,
+    listen: async () => {
+      await server.listen({ host: settings.host, port });
+      return publicUrl;
+    },
+    close: async () => {
+      await server.close();
+      await limiter.close();
+      mesh.close();
+      if (options.database === undefined) await database.close();
+    },
+  };
+}
+
+async function openConfigured({ settings, onStatement }: AppOptions): Promise<OpenDatabase> {
+  const database = await openDatabase({
+    url: settings.databaseUrl,
+    directUrl: settings.databaseDirectUrl,
+    poolSize: settings.databasePool,
+    prepared: settings.databasePrepared,
+    folder: settings.databaseUrl === undefined ? settings.dataDir : undefined,
+    onStatement,
+  });
+  try {
+    await migrate(database);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/** Each document is compiled once, on the schema that spells enums as REST does. */
+function compilerOf(schema: GraphQLSchema, services: GraphServices): GatewayServices["compile"] {
+  return ({ id, document }: Operation) => {
+    const compiled = compileQuery(schema, document, id);
+    if (!isCompiledQuery(compiled)) throw new Error(`schema/operations: ${id} does not compile: ${compiled.errors?.[0]?.message}`);
+    return ({ viewer, requestId, request, variables }) => {
+      const languages = parseAcceptLanguage(request.headers["accept-language"]);
+      return compiled.query(undefined, createContext(services, { viewer, requestId, languages }), variables);
+    };
+  };
+}
+
+function internalAuthentication({ db, clock, publicUrl }: GraphServices, limiter: RateLimiter): Parameters<typeof mountGraphql>[1]["authenticate"] {
+  return async (request) => {
+    const viewer = await authenticate(request, { limiter, publicUrl, verify: (token) => verifyInternalToken(db, token, clock.now()) });
+    void recordTokenUse(db, viewer.tokenId, clock.now()).catch(() => undefined);
+    return viewer;
+  };
+}
+
+function mountDocument(server: FastifyInstance, document: string): void {
+  server.get("/openapi.json", (_request, reply) =>
+    reply
+      .header("access-control-allow-origin", "*")
+      .header("cache-control", "public, max-age=60")
+      .type("application/json; charset=utf-8")
+      .send(document),
+  );
+  refuseOtherMethods(server, "/openapi.json", ["GET"]);
+}
+
+/** Addresses in answers are absolute, so the port must be known before anything is built. */
+function freePort(host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createSocketServer();
+    probe.once("error", reject);
+    probe.listen(0, host, () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,158 @@
+/**
+ * Reads whole products, each with all that any view of it needs, in one statement however many are asked for. What is read is the same for
+ * every locale and market; choosing among them is for the renderers, so that loads of many requests can go as one.
+ */
+import { type RawBuilder, sql } from "kysely";
+import type { Reader } from "#database/transaction.ts";
+
+export type Translated = Readonly<Record<string, string>>;
+
+export interface TranslationPart {
+  readonly locale: string;
+  readonly slug: string;
+  readonly title: string;
+  readonly summary: string | null;
+  readonly description: string | null;
+  readonly seoTitle: string | null;
+  readonly seoDescription: string | null;
+}
+
+export interface PricePart {
+  readonly marketId: string;
+  readonly amountMinor: number;
+  readonly compareAtMinor: number | null;
+  /** The lowest price of the 30 days before the present one began; null when there was none. */
+  readonly lowest30dMinor: number | null;
+  readonly validFrom: string;
+}
+
+export interface VariantPart {
+  readonly id: string;
+  readonly sku: string;
+  readonly gtin: string | null;
+  readonly options: Translated;
+  readonly mediaId: string | null;
+  readonly restrictions: readonly string[];
+  readonly requiresShipping: boolean;
+  readonly weightGrams: number | null;
+  readonly maxOrderQuantity: number | null;
+  readonly discontinued: boolean;
+  readonly availableFrom: string | null;
+  readonly onHand: number;
+  readonly reserved: number;
+  readonly backorderLimit: number;
+  readonly lowStockThreshold: number;
+  readonly prices: readonly PricePart[];
+}
+
+export interface MarketPart {
+  readonly id: string;
+  readonly currency: string;
+  readonly taxIncluded: boolean;
+  readonly defaultLocale: string;
+  readonly countries: readonly string[];
+}
+
+export interface MediaPart {
+  readonly id: string;
+  readonly type: "image" | "video";
+  readonly url: string;
+  readonly alts: Translated;
+  readonly width: number;
+  readonly height: number;
+  readonly position: number;
+}
+
+export interface ProductAggregate {
+  readonly id: string;
+  readonly version: number;
+  readonly status: "draft" | "published" | "archived";
+  readonly brand: string | null;
+  readonly ratingAverage: number | null;
+  readonly ratingCount: number | null;
+  readonly attributes: readonly { code: string; names: Translated; value: unknown; unit: string | null }[];
+  readonly publishedAt: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly merchant: {
+    readonly id: string;
+    readonly slug: string;
+    readonly name: string;
+    readonly defaultLocale: string;
+    readonly defaultMarket: string;
+  };
+  readonly translations: readonly TranslationPart[];
+  readonly categories: readonly { id: string; slug: string; names: Translated }[];
+  readonly options: readonly { code: string; names: Translated; choices: readonly { code: string; labels: Translated }[] }[];
+  readonly media: readonly MediaPart[];
+  readonly variants: readonly VariantPart[];
+  readonly markets: readonly MarketPart[];
+  readonly policies: readonly { marketId: string | null; type: string; summaries: Translated; url: string | null }[];
+}
+
+/** By id; a product that is not there is left out. Tenancy is the caller's: these ids came from its own rows. */
+export async function findProductAggregates(reader: Reader, ids: readonly string[]): Promise<Map<string, ProductAggregate>> {
+  const { rows } = await sql<{ product: ProductAggregate }>`
+    select ${aggregate} as product from product p join merchant m on m.id = p.merchant_id
+    where p.id = any(${ids}::text[])`.execute(reader);
+  return new Map(rows.map(({ product }) => [product.id, product]));
+}
+
+export interface PublicAddress {
+  readonly merchantSlug: string;
+  readonly productSlug: string;
+}
+
+export interface PublicProductRow {
+  readonly merchantSlug: string;
+  readonly productSlug: string | null;
+  /** Null: the merchant is there, but has no such published product. */
+  readonly product: ProductAggregate | null;
+}
+
+/** By merchant and slug, old slugs included: a row for every address whose merchant sells; the product only while it is published. */
+export async function findPublicProducts(reader: Reader, addresses: readonly PublicAddress[]): Promise<PublicProductRow[]> {
+  const { rows } = await sql<PublicProductRow>`
+    select m.slug as merchant_slug, asked.product_slug, case when p.id is null then null else ${aggregate} end as product
+    from unnest(${addresses.map((address) => address.merchantSlug)}::text[], ${addresses.map((address) => address.productSlug)}::text[])
+      as asked (merchant_slug, product_slug)
+    join merchant m on m.slug = asked.merchant_slug and m.status = 'active'
+    left join product_slug s on s.merchant_id = m.id and s.slug = asked.product_slug
+    left join product p on p.id = s.product_id and p.status = 'published'`.execute(reader);
+  return rows;
+}
+
+/** Times inside JSON lose the driver's conversion, so they are written as the contract spells them. */
+const utc = (column: RawBuilder<unknown>): RawBuilder<string> => sql<string>`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+const prices = sql`coalesce((select json_agg(json_build_object('marketId', pr.market_id, 'amountMinor', pr.amount_minor, 'compareAtMinor', pr.compare_at_minor,
+    'lowest30dMinor', (select min(h.amount_minor) from price h where h.variant_id = pr.variant_id and h.market_id = pr.market_id
+       and h.valid_from < pr.valid_from and h.valid_until > pr.valid_from - interval '30 days'),
+    'validFrom', ${utc(sql`pr.valid_from`)}) order by pr.market_id)
+  from price pr where pr.variant_id = v.id and pr.valid_until is null), '[]'::json)`;
+
+const variants = sql`coalesce((select json_agg(json_build_object('id', v.id, 'sku', v.sku, 'gtin', v.gtin, 'options', v.options, 'mediaId', v.media_id,
+    'restrictions', v.restrictions, 'requiresShipping', v.requires_shipping, 'weightGrams', v.weight_grams, 'maxOrderQuantity', v.max_order_quantity,
+    'discontinued', v.discontinued, 'availableFrom', ${utc(sql`v.available_from`)}, 'onHand', coalesce(sl.on_hand, 0), 'reserved', coalesce(sl.reserved, 0),
+    'backorderLimit', coalesce(sl.backorder_limit, 0), 'lowStockThreshold', coalesce(sl.low_stock_threshold, 0), 'prices', ${prices}) order by v.position, v.id)
+  from variant v left join stock_level sl on sl.variant_id = v.id where v.product_id = p.id), '[]'::json)`;
+
+const aggregate = sql<ProductAggregate>`json_build_object(
+  'id', p.id, 'version', p.version, 'status', p.status, 'brand', p.brand, 'ratingAverage', p.rating_average, 'ratingCount', p.rating_count,
+  'attributes', p.attributes, 'publishedAt', ${utc(sql`p.published_at`)}, 'createdAt', ${utc(sql`p.created_at`)}, 'updatedAt', ${utc(sql`p.updated_at`)},
+  'merchant', json_build_object('id', m.id, 'slug', m.slug, 'name', m.name, 'defaultLocale', m.default_locale, 'defaultMarket', m.default_market),
+  'translations', coalesce((select json_agg(json_build_object('locale', t.locale, 'slug', t.slug, 'title', t.title, 'summary', t.summary,
+      'description', t.description, 'seoTitle', t.seo_title, 'seoDescription', t.seo_description) order by t.locale)
+    from product_translation t where t.product_id = p.id), '[]'::json),
+  'categories', coalesce((select json_agg(json_build_object('id', c.id, 'slug', c.slug, 'names', c.names) order by pc.position, c.id)
+    from product_category pc join category c on c.id = pc.category_id where pc.product_id = p.id), '[]'::json),
+  'options', coalesce((select json_agg(json_build_object('code', o.code, 'names', o.names, 'choices', o.choices) order by o.position, o.code)
+    from product_option o where o.product_id = p.id), '[]'::json),
+  'media', coalesce((select json_agg(json_build_object('id', md.id, 'type', md.type, 'url', md.url, 'alts', md.alts, 'width', md.width,
+      'height', md.height, 'position', md.position) order by md.position, md.id) from media md where md.product_id = p.id), '[]'::json),
+  'variants', ${variants},
+  'markets', coalesce((select json_agg(json_build_object('id', mk.id, 'currency', mk.currency, 'taxIncluded', mk.tax_included, 'defaultLocale', mk.default_locale,
+      'countries', (select json_agg(mc.country order by mc.position) from market_country mc where mc.market_id = mk.id)) order by mk.created_at, mk.id)
+    from market mk where mk.merchant_id = p.merchant_id), '[]'::json),
+  'policies', coalesce((select json_agg(json_build_object('marketId', po.market_id, 'type', po.type, 'summaries', po.summaries, 'url', po.url) order by po.type, po.id)
+    from policy po where po.merchant_id = p.merchant_id), '[]'::json))`;

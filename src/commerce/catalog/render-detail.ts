@@ -1,0 +1,201 @@
+/** One product in full: the summary and everything a product page shows, with the offers of every country it is sold in. */
+import { exponentOf, type Money, money } from "#foundation/money.ts";
+import type { Availability } from "./availability.ts";
+import type { MarketPart, PricePart, ProductAggregate, VariantPart } from "./read-aggregates.ts";
+import {
+  absoluteUrl,
+  availabilityIn,
+  type ImageView,
+  marketOf,
+  namesIn,
+  type Naming,
+  offersIn,
+  type ProductSummary,
+  rangeOf,
+  toImage,
+  toSummary,
+  translationOf,
+  type View,
+} from "./render-product.ts";
+
+export interface VariantOffer {
+  readonly market: string;
+  readonly price: Money;
+  readonly compareAt: Money | null;
+  readonly lowest30d: Money | null;
+}
+
+export interface VariantView {
+  readonly id: string;
+  readonly sku: string;
+  readonly gtin: string | null;
+  readonly title: string;
+  readonly options: Readonly<Record<string, string>>;
+  readonly image: ImageView | null;
+  readonly offers: readonly VariantOffer[];
+  readonly availability: Availability;
+  readonly maxOrderQuantity: number | null;
+  readonly restrictions: readonly string[];
+  readonly weightGrams: number | null;
+}
+
+export interface ProductDetail extends ProductSummary {
+  readonly description: { readonly format: "markdown"; readonly text: string } | null;
+  readonly localizedSlugs: readonly { readonly locale: string; readonly slug: string }[];
+  readonly media: readonly (ImageView & { readonly type: "image" | "video"; readonly position: number })[];
+  readonly options: readonly {
+    readonly code: string;
+    readonly name: string;
+    readonly values: readonly { readonly code: string; readonly label: string }[];
+  }[];
+  readonly variants: readonly VariantView[];
+  readonly offers: readonly {
+    readonly market: string;
+    readonly currency: string;
+    readonly taxIncluded: boolean;
+    readonly min: Money;
+    readonly max: Money;
+  }[];
+  readonly attributes: readonly { readonly code: string; readonly name: string; readonly value: unknown; readonly unit: string | null }[];
+  readonly seo: { readonly title: string | null; readonly description: string | null } | null;
+  readonly policies: readonly { readonly type: string; readonly summary: string; readonly url: string | null }[];
+  readonly structuredData: Readonly<Record<string, unknown>>;
+  readonly status: "published";
+}
+
+export function toDetail(product: ProductAggregate, view: View): ProductDetail {
+  const summary = toSummary(product, view);
+  const market = marketOf(product, view.country);
+  const translation = translationOf(product, view, market);
+  const names = namesIn(product, translation.locale, market);
+  const { seoTitle, seoDescription, description } = translation;
+  return {
+    ...summary,
+    description: description === null ? null : { format: "markdown", text: description },
+    localizedSlugs: product.translations.map(({ locale, slug }) => ({ locale, slug })),
+    media: product.media.map((media) => ({ ...toImage(media, names, view.publicUrl), type: media.type, position: media.position })),
+    options: toOptions(product, names),
+    variants: product.variants.map((variant) => toVariant(product, variant, { view, names, title: translation.title })),
+    offers: toOffers(product),
+    attributes: product.attributes.map(({ code, names: translated, value, unit }) => ({ code, name: names(translated) ?? code, value, unit })),
+    seo: seoTitle === null && seoDescription === null ? null : { title: seoTitle, description: seoDescription },
+    policies: toPolicies(product, market, view),
+    structuredData: structuredDataOf(product, summary, view),
+    status: "published",
+  };
+}
+
+function toOptions(product: ProductAggregate, names: Naming): ProductDetail["options"] {
+  return product.options.map((option) => ({
+    code: option.code,
+    name: names(option.names) ?? option.code,
+    values: option.choices.map(({ code, labels }) => ({ code, label: names(labels) ?? code })),
+  }));
+}
+
+function toVariant(product: ProductAggregate, variant: VariantPart, shown: { view: View; names: Naming; title: string }): VariantView {
+  const { view, names, title } = shown;
+  const labels = product.options.flatMap((option) => {
+    const choice = option.choices.find(({ code }) => code === variant.options[option.code]);
+    return choice === undefined ? [] : [names(choice.labels) ?? choice.code];
+  });
+  const image = product.media.find((media) => media.id === variant.mediaId);
+  return {
+    id: variant.id,
+    sku: variant.sku,
+    gtin: variant.gtin,
+    title: labels.length > 0 ? labels.join(" / ") : title,
+    options: variant.options,
+    image: image === undefined ? null : toImage(image, names, view.publicUrl),
+    offers: product.markets.flatMap((market) => {
+      const price = variant.prices.find((candidate) => candidate.marketId === market.id);
+      return price === undefined ? [] : market.countries.map((country) => toOffer(country, price, market.currency));
+    }),
+    availability: availabilityIn(variant, view.now),
+    maxOrderQuantity: variant.maxOrderQuantity,
+    restrictions: variant.restrictions,
+    weightGrams: variant.weightGrams,
+  };
+}
+
+function toOffer(country: string, price: PricePart, currency: string): VariantOffer {
+  return {
+    market: country,
+    price: money(price.amountMinor, currency),
+    compareAt: price.compareAtMinor === null ? null : money(price.compareAtMinor, currency),
+    lowest30d: price.lowest30dMinor === null ? null : money(price.lowest30dMinor, currency),
+  };
+}
+
+function toOffers(product: ProductAggregate): ProductDetail["offers"] {
+  return product.markets.flatMap((market) => {
+    const range = rangeOf(
+      offersIn(product, market).map(({ price }) => price.amountMinor),
+      market,
+    );
+    return range === null
+      ? []
+      : market.countries.map((country) => ({ market: country, currency: market.currency, taxIncluded: market.taxIncluded, ...range }));
+  });
+}
+
+const shownPolicies = ["return", "warranty", "cancellation"];
+
+/** A market's own policy comes before the one for all markets. */
+function toPolicies(product: ProductAggregate, market: MarketPart | undefined, view: View): ProductDetail["policies"] {
+  const locale = translationOf(product, view, market).locale;
+  const names = namesIn(product, locale, market);
+  return shownPolicies.flatMap((type) => {
+    const candidates = product.policies.filter((policy) => policy.type === type);
+    const policy = candidates.find(({ marketId }) => marketId === market?.id) ?? candidates.find(({ marketId }) => marketId === null);
+    return policy === undefined ? [] : [{ type, summary: names(policy.summaries) ?? "", url: policy.url }];
+  });
+}
+
+const schemaAvailability: Readonly<Record<Availability, string>> = {
+  in_stock: "InStock",
+  low_stock: "LimitedAvailability",
+  backorder: "BackOrder",
+  preorder: "PreOrder",
+  out_of_stock: "OutOfStock",
+  discontinued: "Discontinued",
+};
+
+/** JSON-LD of https://schema.org/Product; a page may put it into a script element after escaping `<`. */
+function structuredDataOf(product: ProductAggregate, summary: ProductSummary, view: View): Readonly<Record<string, unknown>> {
+  const images = product.media.filter((media) => media.type === "image").map((media) => absoluteUrl(media.url, view.publicUrl));
+  const [first] = product.variants;
+  const gtin = product.variants.length === 1 ? first?.gtin : null;
+  return {
+    "@context": "https://schema.org",
+    "@type": "Product",
+    productID: product.id,
+    name: summary.title,
+    ...(summary.summary === null ? {} : { description: summary.summary }),
+    ...(summary.brand === null ? {} : { brand: { "@type": "Brand", name: summary.brand } }),
+    ...(product.variants.length === 1 && first !== undefined ? { sku: first.sku } : {}),
+    ...(typeof gtin === "string" ? { gtin } : {}),
+    ...(images.length > 0 ? { image: images } : {}),
+    ...(summary.rating === null
+      ? {}
+      : { aggregateRating: { "@type": "AggregateRating", ratingValue: summary.rating.average, reviewCount: summary.rating.count } }),
+    ...(summary.priceRange === null ? {} : { offers: aggregateOffer(summary, summary.priceRange) }),
+  };
+}
+
+function aggregateOffer(summary: ProductSummary, { min, max }: { readonly min: Money; readonly max: Money }): Readonly<Record<string, unknown>> {
+  return {
+    "@type": "AggregateOffer",
+    priceCurrency: min.currency,
+    lowPrice: decimal(min),
+    highPrice: decimal(max),
+    offerCount: summary.variantCount,
+    availability: `https://schema.org/${schemaAvailability[summary.availability]}`,
+  };
+}
+
+function decimal({ amountMinor, currency }: Money): string {
+  const exponent = exponentOf(currency);
+  const digits = String(amountMinor).padStart(exponent + 1, "0");
+  return exponent === 0 ? digits : `${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`;
+}

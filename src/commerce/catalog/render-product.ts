@@ -1,0 +1,142 @@
+/** Turns a product as it is stored into what a buyer sees in one locale and market: pure functions, no row is read here. */
+import { type Money, money } from "#foundation/money.ts";
+import { chooseLocale } from "#foundation/locales.ts";
+import { type Availability, availabilityOf, bestAvailability } from "./availability.ts";
+import type { MarketPart, MediaPart, PricePart, ProductAggregate, Translated, TranslationPart, VariantPart } from "./read-aggregates.ts";
+
+/** What a product is looked at through. */
+export interface View {
+  /** Asked for, best first; may be empty. */
+  readonly locales: readonly string[];
+  /** The country whose prices lead; the merchant's default market when the product is not sold there. */
+  readonly country: string;
+  readonly now: Date;
+  /** Put before the paths of our own pictures. */
+  readonly publicUrl: string;
+}
+
+export interface ImageView {
+  readonly url: string;
+  readonly alt: string | null;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface PriceRange {
+  readonly min: Money;
+  readonly max: Money;
+}
+
+export interface ProductSummary {
+  readonly id: string;
+  readonly slug: string;
+  readonly locale: string;
+  readonly title: string;
+  readonly summary: string | null;
+  readonly brand: string | null;
+  readonly merchant: { readonly id: string; readonly slug: string; readonly name: string };
+  readonly categories: readonly { readonly slug: string; readonly name: string }[];
+  readonly image: ImageView | null;
+  readonly priceRange: PriceRange | null;
+  readonly compareAtRange: PriceRange | null;
+  readonly availability: Availability;
+  readonly variantCount: number;
+  readonly rating: { readonly average: number; readonly count: number } | null;
+  readonly publishedAt: string;
+  readonly updatedAt: string;
+}
+
+export function toSummary(product: ProductAggregate, view: View): ProductSummary {
+  const market = marketOf(product, view.country);
+  const translation = translationOf(product, view, market);
+  const names = namesIn(product, translation.locale, market);
+  const offered = offersIn(product, market);
+  const image = product.media.find((media) => media.type === "image");
+  return {
+    id: product.id,
+    slug: translation.slug,
+    locale: translation.locale,
+    title: translation.title,
+    summary: translation.summary,
+    brand: product.brand,
+    merchant: { id: product.merchant.id, slug: product.merchant.slug, name: product.merchant.name },
+    categories: product.categories.map((category) => ({ slug: category.slug, name: names(category.names) ?? category.slug })),
+    image: image === undefined ? null : toImage(image, names, view.publicUrl),
+    priceRange: rangeOf(
+      offered.map(({ price }) => price.amountMinor),
+      market,
+    ),
+    compareAtRange: rangeOf(
+      offered.flatMap(({ price }) => price.compareAtMinor ?? []),
+      market,
+    ),
+    availability: bestAvailability(
+      (offered.length > 0 ? offered.map(({ variant }) => variant) : product.variants).map((variant) => availabilityIn(variant, view.now)),
+    ),
+    variantCount: product.variants.length,
+    rating: product.ratingAverage === null || product.ratingCount === null ? null : { average: product.ratingAverage, count: product.ratingCount },
+    publishedAt: product.publishedAt ?? product.createdAt,
+    updatedAt: product.updatedAt,
+  };
+}
+
+export function availabilityIn(variant: VariantPart, now: Date): Availability {
+  return availabilityOf({ ...variant, availableFrom: variant.availableFrom === null ? null : new Date(variant.availableFrom) }, now);
+}
+
+/** The market a country belongs to; where nothing is sold there, the merchant's default one. */
+export function marketOf(product: ProductAggregate, country: string): MarketPart | undefined {
+  return (
+    product.markets.find((market) => market.countries.includes(country)) ??
+    product.markets.find((market) => market.countries.includes(product.merchant.defaultMarket)) ??
+    product.markets[0]
+  );
+}
+
+export function translationOf(product: ProductAggregate, view: View, market: MarketPart | undefined): TranslationPart {
+  const available = product.translations.map((translation) => translation.locale);
+  const locale = chooseLocale(
+    available,
+    view.locales,
+    [market?.defaultLocale, product.merchant.defaultLocale].filter((tag) => tag !== undefined),
+  );
+  const translation = product.translations.find((candidate) => candidate.locale === locale);
+  if (translation === undefined) throw new Error(`Product ${product.id} has no translation.`);
+  return translation;
+}
+
+export type Naming = (names: Translated) => string | null;
+
+/** Chooses among translated names the way the product's own translation was chosen. */
+export function namesIn(product: ProductAggregate, locale: string, market: MarketPart | undefined): Naming {
+  const fallbacks = [market?.defaultLocale, product.merchant.defaultLocale].filter((tag) => tag !== undefined);
+  return (names) => {
+    const chosen = chooseLocale(Object.keys(names), [locale], fallbacks);
+    return chosen === undefined ? null : (names[chosen] ?? null);
+  };
+}
+
+export function toImage(media: MediaPart, names: Naming, publicUrl: string): ImageView {
+  return { url: absoluteUrl(media.url, publicUrl), alt: names(media.alts), width: media.width, height: media.height };
+}
+
+export function absoluteUrl(url: string, publicUrl: string): string {
+  return url.startsWith("/") ? publicUrl + url : url;
+}
+
+interface Offered {
+  readonly variant: VariantPart;
+  readonly price: PricePart;
+}
+
+export function offersIn(product: ProductAggregate, market: MarketPart | undefined): Offered[] {
+  return product.variants.flatMap((variant) => {
+    const price = variant.prices.find((candidate) => candidate.marketId === market?.id);
+    return price === undefined ? [] : [{ variant, price }];
+  });
+}
+
+export function rangeOf(amounts: readonly number[], market: MarketPart | undefined): PriceRange | null {
+  if (market === undefined || amounts.length === 0) return null;
+  return { min: money(Math.min(...amounts), market.currency), max: money(Math.max(...amounts), market.currency) };
+}

@@ -1,0 +1,49 @@
+/** Reads markets with their countries, and what is set up for them. */
+import { type Selectable, sql } from "kysely";
+import type { Reader } from "#database/transaction.ts";
+import type { DeliveryMethodTable, MarketTable, PolicyTable, TaxRateTable } from "#database/tables.ts";
+
+export type MarketRow = Selectable<MarketTable> & { readonly countries: string[] };
+export type TaxRateRow = Selectable<TaxRateTable>;
+export type DeliveryMethodRow = Selectable<DeliveryMethodTable>;
+export type PolicyRow = Selectable<PolicyTable>;
+
+/** The markets of some merchants, oldest first, each with its own country first. */
+export function findMarkets(reader: Reader, merchantIds: readonly string[]): Promise<MarketRow[]> {
+  return reader
+    .selectFrom("market as m")
+    .selectAll("m")
+    .select(sql<string[]>`array(select c.country from market_country c where c.market_id = m.id order by c.position)`.as("countries"))
+    .where(sql<boolean>`m.merchant_id = any(${merchantIds}::text[])`)
+    .orderBy("m.createdAt")
+    .orderBy("m.id")
+    .execute();
+}
+
+export const findTaxRates = (reader: Reader, marketIds: readonly string[]): Promise<TaxRateRow[]> =>
+  reader
+    .selectFrom("taxRate")
+    .selectAll()
+    .where(sql<boolean>`market_id = any(${marketIds}::text[])`)
+    .orderBy("country")
+    .orderBy("regionCode")
+    .orderBy("id")
+    .execute();
+
+export const findDeliveryMethods = (reader: Reader, marketIds: readonly string[]): Promise<DeliveryMethodRow[]> =>
+  reader
+    .selectFrom("deliveryMethod")
+    .selectAll()
+    .where(sql<boolean>`market_id = any(${marketIds}::text[])`)
+    .orderBy("position")
+    .orderBy("id")
+    .execute();
+
+export const findPolicies = (reader: Reader, merchantIds: readonly string[]): Promise<PolicyRow[]> =>
+  reader
+    .selectFrom("policy")
+    .selectAll()
+    .where(sql<boolean>`merchant_id = any(${merchantIds}::text[])`)
+    .orderBy("type")
+    .orderBy("id")
+    .execute();

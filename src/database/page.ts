@@ -1,0 +1,39 @@
+/** Keyset pages in the order of ids, which is that of creation: no row is seen twice or missed when others come or go in between. */
+import { type SelectQueryBuilder, sql } from "kysely";
+import type { Reader } from "./transaction.ts";
+
+export interface Page {
+  readonly after?: string | undefined;
+  readonly before?: string | undefined;
+  readonly limit: number;
+  /** From the other end. */
+  readonly isInverted: boolean;
+}
+
+export function pageById<Tables, Name extends keyof Tables, Row>(
+  query: SelectQueryBuilder<Tables, Name, Row>,
+  column: string,
+  { after, before, limit, isInverted }: Page,
+): SelectQueryBuilder<Tables, Name, Row> {
+  const id = sql.ref<string>(column);
+  let paged = query;
+  if (after !== undefined) paged = paged.where(sql<boolean>`${id} > ${after}`);
+  if (before !== undefined) paged = paged.where(sql<boolean>`${id} < ${before}`);
+  return paged.orderBy(id, isInverted ? "desc" : "asc").limit(limit);
+}
+
+const countMax = 10_000;
+
+/** How many rows there are, 10 000 at most: counting more costs more than anybody learns from it. */
+export async function cappedCount<Tables, Name extends keyof Tables, Row>(
+  query: SelectQueryBuilder<Tables, Name, Row>,
+  reader: Reader,
+): Promise<number> {
+  const counted = query
+    .clearSelect()
+    .clearOrderBy()
+    .select(sql<number>`1`.as("one"))
+    .limit(countMax);
+  const { rows } = await sql<{ count: number }>`select count(*) as count from (${counted}) as counted`.execute(reader);
+  return rows[0]?.count ?? 0;
+}

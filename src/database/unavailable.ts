@@ -1,0 +1,19 @@
+/** Tells a database that is away from a statement that is wrong. */
+import { type Failure, fail } from "#foundation/failure.ts";
+
+const codes = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "57P01", "57P02", "57P03", "53300"]);
+const messages = /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
+
+export function isDatabaseAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  if (codes.has(code) || code.startsWith("08") || messages.test(error.message)) return true;
+  if (error instanceof AggregateError) return error.errors.some(isDatabaseAway);
+  return error.cause !== undefined && isDatabaseAway(error.cause);
+}
+
+/** A bug that is really a database away becomes a 503 that is worth another try. */
+export function orUnavailable(failure: Failure): Failure {
+  if (failure.code !== "internal_error" || !isDatabaseAway(failure.cause)) return failure;
+  return fail("service_unavailable", { cause: failure.cause, retryAfterSeconds: 2 });
+}

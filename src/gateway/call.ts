@@ -1,0 +1,37 @@
+/** One REST request on its way: what the steps know of it so far. A step passes on by returning and refuses by throwing a Failure. */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { ExecutionResult } from "graphql";
+import type { Clock } from "#foundation/clock.ts";
+import type { Database } from "#database/connect.ts";
+import type { Viewer } from "#access/viewer.ts";
+import type { Operation } from "./contract.ts";
+import type { RateLimiter } from "./rate-limiter.ts";
+
+export interface Call {
+  readonly operation: Operation;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly requestId: string;
+  viewer: Viewer;
+  variables: Record<string, unknown>;
+  result: ExecutionResult | undefined;
+}
+
+/** What the gateway is given: it knows neither the graph nor the rules of commerce. */
+export interface GatewayServices {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly publicUrl: string;
+  readonly limiter: RateLimiter;
+  /** Compiles a document once; what comes back runs it for one call. */
+  readonly compile: (operation: Operation) => (call: Call) => Promise<ExecutionResult> | ExecutionResult;
+}
+
+export interface Step {
+  readonly name: string;
+  /** `headers` steps run before the body is read, so that who is refused costs no reading. */
+  readonly phase: "headers" | "body";
+  /** Decided once, at start. */
+  readonly appliesTo: (operation: Operation) => boolean;
+  readonly create: (services: GatewayServices, operation: Operation) => (call: Call) => Promise<void> | void;
+}

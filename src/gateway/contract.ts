@@ -1,0 +1,203 @@
+/**
+ * The documents under schema/operations become the REST operations: the only reader of their directives. Everything else about an operation
+ * (route, validation, scope, limits, compiled executor, OpenAPI) is derived from what stands here, once at start.
+ */
+import {
+  type DocumentNode,
+  type FieldNode,
+  getArgumentValues,
+  getNullableType,
+  type GraphQLArgument,
+  type GraphQLInputType,
+  GraphQLNonNull,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  isNonNullType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  typeFromAST,
+  validate,
+} from "graphql";
+import { type Bucket, isBucket } from "#access/limits.ts";
+import { isScope, type Scope } from "#access/scopes.ts";
+import { type FailureCode, failureKinds } from "#foundation/failure.ts";
+import { answerShape, type Components, fieldsOf, intakeShape, type JsonSchema } from "./shapes.ts";
+import { respelledDocument } from "./spelling.ts";
+
+export type Method = "GET" | "POST" | "PUT" | "DELETE";
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: "path" | "query";
+  readonly required: boolean;
+  readonly type: GraphQLInputType;
+  readonly schema: JsonSchema;
+}
+
+export type Security =
+  | { readonly kind: "anonymous"; readonly bucket: Bucket }
+  | { readonly kind: "api_key"; readonly scope: Scope | null; readonly whileSuspended: boolean };
+
+export interface Operation {
+  readonly id: string;
+  readonly description: string;
+  readonly method: Method;
+  readonly path: string;
+  readonly tag: string;
+  readonly stability: "stable" | "candidate";
+  readonly security: Security;
+  readonly isIdempotent: boolean;
+  readonly parameters: readonly Parameter[];
+  readonly body: { readonly name: string; readonly schema: JsonSchema } | null;
+  readonly response: string;
+  readonly answer: JsonSchema;
+  /** The field of `data` that says the answer's language. */
+  readonly languageField: string | null;
+  readonly notFound: FailureCode;
+  /** The way from the result's root to the object that holds `data` (and `meta`). */
+  readonly envelope: readonly string[];
+  /** Spelled for the schema it is compiled on. */
+  readonly document: DocumentNode;
+}
+
+/** `schema` is the respelled one. Throws, naming the document, when one does not fit it. */
+export function readContract(schema: GraphQLSchema, documents: readonly DocumentNode[]): { operations: Operation[]; components: Components } {
+  const components: Components = new Map();
+  const operations = documents
+    .map((document) => readOperation(schema, respelledDocument(document), components))
+    .toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : a.method < b.method ? -1 : 1));
+  return { operations, components };
+}
+
+function readOperation(schema: GraphQLSchema, document: DocumentNode, components: Components): Operation {
+  const definition = definitionOf(schema, document);
+  const binding = directive(schema, definition, "rest");
+  if (binding === undefined) throw new Error(`schema/operations: ${nameOf(definition)} has no @rest.`);
+  const path = String(binding["path"]);
+  const variables = definition.variableDefinitions ?? [];
+  return {
+    id: nameOf(definition),
+    description: definition.description?.value ?? "",
+    method: binding["method"] as Method,
+    path,
+    tag: String(binding["tag"]),
+    stability: binding["stability"] === "CANDIDATE" ? "candidate" : "stable",
+    security: securityOf(schema, definition),
+    isIdempotent: directive(schema, definition, "idempotent") !== undefined,
+    parameters: variables.filter((variable) => !isBody(variable)).map((variable) => readParameter(schema, definition, { variable, path })),
+    body: readBody(schema, variables.find(isBody)),
+    response: String(binding["response"]),
+    languageField: typeof binding["language"] === "string" ? binding["language"] : null,
+    notFound: failureCode(binding["notFound"] ?? "route_not_found"),
+    ...readAnswer(schema, definition, components),
+    document,
+  };
+}
+
+function definitionOf(schema: GraphQLSchema, document: DocumentNode): OperationDefinitionNode {
+  const definition = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
+  if (definition?.name === undefined) throw new Error("A document under schema/operations has no named operation.");
+  const [fault] = validate(schema, document);
+  if (fault !== undefined) throw new Error(`schema/operations: ${nameOf(definition)}: ${fault.message}`);
+  return definition;
+}
+
+const nameOf = (definition: OperationDefinitionNode): string => definition.name?.value ?? "";
+
+function directive(schema: GraphQLSchema, node: OperationDefinitionNode, name: string): Readonly<Record<string, unknown>> | undefined {
+  const definition = schema.getDirective(name);
+  const use = node.directives?.find((candidate) => candidate.name.value === name);
+  return definition && use ? getArgumentValues(definition, use) : undefined;
+}
+
+type VariableNode = NonNullable<OperationDefinitionNode["variableDefinitions"]>[number];
+
+const isBody = ({ variable }: VariableNode): boolean => variable.name.value === "body";
+
+function readBody(schema: GraphQLSchema, variable: VariableNode | undefined): Operation["body"] {
+  if (variable === undefined) return null;
+  const type = typeFromAST(schema, variable.type as never) as GraphQLInputType;
+  return { name: getNullableType(type).toString(), schema: intakeShape(type) };
+}
+
+function failureCode(name: unknown): FailureCode {
+  if (typeof name !== "string" || !Object.hasOwn(failureKinds, name)) throw new Error(`${String(name)} is no failure of the registry.`);
+  return name as FailureCode;
+}
+
+function securityOf(schema: GraphQLSchema, definition: OperationDefinitionNode): Security {
+  const id = nameOf(definition);
+  const open = directive(schema, definition, "anonymous");
+  const requires = directive(schema, definition, "requires");
+  if ((open === undefined) === (requires === undefined)) throw new Error(`schema/operations: ${id} must have either @anonymous or @requires.`);
+  if (open !== undefined) {
+    const bucket = String(open["bucket"]);
+    if (!isBucket(bucket)) throw new Error(`schema/operations: ${id}: there is no rate limit ${bucket}.`);
+    return { kind: "anonymous", bucket };
+  }
+  const scope = (requires?.["scope"] ?? null) as string | null;
+  if (typeof scope === "string" && !isScope(scope)) throw new Error(`schema/operations: ${id}: there is no scope ${scope}.`);
+  return { kind: "api_key", scope, whileSuspended: requires?.["whileSuspended"] === true };
+}
+
+function readParameter(
+  schema: GraphQLSchema,
+  definition: OperationDefinitionNode,
+  { variable, path }: { variable: VariableNode; path: string },
+): Parameter {
+  const name = variable.variable.name.value;
+  if (variable.defaultValue !== undefined)
+    throw new Error(`schema/operations: $${name}: give the default to the graph's argument; the compiled executor reads none here.`);
+  const type = typeFromAST(schema, variable.type as never) as GraphQLInputType;
+  const shape = intakeShape(type, argumentOf(schema, definition, name));
+  return { name, in: path.includes(`{${name}}`) ? "path" : "query", required: isNonNullType(type), type, schema: shape };
+}
+
+/** The argument that a variable goes to: it has the description and the bounds. */
+function argumentOf(schema: GraphQLSchema, definition: OperationDefinitionNode, variable: string): GraphQLArgument | undefined {
+  const search = (type: GraphQLObjectType, nodes: readonly FieldNode[]): GraphQLArgument | undefined => {
+    for (const node of nodes) {
+      const field = type.getFields()[node.name.value];
+      const use = node.arguments?.find(({ value }) => value.kind === Kind.VARIABLE && value.name.value === variable);
+      const below = field && getNullableType(field.type);
+      const found = use
+        ? field?.args.find(({ name }) => name === use.name.value)
+        : isObjectType(below)
+          ? search(below, fieldsOf(node.selectionSet))
+          : undefined;
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  const root = schema.getRootType(definition.operation);
+  return root ? search(root, fieldsOf(definition.selectionSet)) : undefined;
+}
+
+function readAnswer(schema: GraphQLSchema, definition: OperationDefinitionNode, components: Components): { answer: JsonSchema; envelope: string[] } {
+  let type = schema.getRootType(definition.operation);
+  let nodes = fieldsOf(definition.selectionSet);
+  const envelope: string[] = [];
+  while (type) {
+    if (nodes.some((node) => node.alias?.value === "data")) return { answer: envelopeShape(type, nodes, components), envelope };
+    const [only, second] = nodes;
+    if (only === undefined || second !== undefined) break;
+    envelope.push(only.alias?.value ?? only.name.value);
+    const below = type.getFields()[only.name.value]?.type;
+    const named = below && getNullableType(below);
+    type = isObjectType(named) ? named : undefined;
+    nodes = fieldsOf(only.selectionSet);
+  }
+  throw new Error(`schema/operations: ${nameOf(definition)} has no field aliased data.`);
+}
+
+/** A null `data` is the operation's 404, so what is answered with 200 has one. */
+function envelopeShape(type: GraphQLObjectType, nodes: readonly FieldNode[], components: Components): JsonSchema {
+  const properties: Record<string, JsonSchema> = {};
+  for (const node of nodes) {
+    const field = type.getFields()[node.name.value];
+    if (field !== undefined)
+      properties[node.alias?.value ?? node.name.value] = answerShape(new GraphQLNonNull(getNullableType(field.type)), node.selectionSet, components);
+  }
+  return { type: "object", properties, required: Object.keys(properties) };
+}

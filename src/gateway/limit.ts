@@ -1,0 +1,25 @@
+/** Takes one request from a bucket, says in the answer's headers what is left, and refuses when nothing is. */
+import type { FastifyReply } from "fastify";
+import type { Bucket } from "#access/limits.ts";
+import { fail } from "#foundation/failure.ts";
+import type { LimitState, RateLimiter } from "./rate-limiter.ts";
+
+export async function takeOne(limiter: RateLimiter, reply: FastifyReply, caller: { readonly bucket: Bucket; readonly key: string }): Promise<void> {
+  const counted = limiter.consume(caller.bucket, caller.key);
+  const state = counted instanceof Promise ? await counted : counted;
+  if (state === undefined) return;
+  showLimit(reply, state);
+  if (state.isExceeded) throw limitFailure("rate_limited", state);
+}
+
+/** draft-ietf-httpapi-ratelimit-headers: additive, for clients that look there. */
+function showLimit(reply: FastifyReply, { bucket, quota, windowSeconds, remaining, resetSeconds }: LimitState): void {
+  void reply
+    .header("ratelimit-policy", `"${bucket}";q=${quota};w=${windowSeconds}`)
+    .header("ratelimit", `"${bucket}";r=${remaining};t=${resetSeconds}`);
+}
+
+export function limitFailure(code: "rate_limited" | "too_many_failed_attempts", state: LimitState): Error {
+  const message = `At most ${state.quota} requests in ${state.windowSeconds} s; try again in ${state.resetSeconds} s.`;
+  return fail(code, { retryAfterSeconds: state.resetSeconds, details: [{ in: "limit", field: state.bucket, code: "quota_exceeded", message }] });
+}

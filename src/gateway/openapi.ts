@@ -1,0 +1,203 @@
+/** The OpenAPI 3.1 document of the operations: made from what is enforced, so that the two cannot differ. */
+import { createRequire } from "node:module";
+import { scopeDescriptions } from "#access/scopes.ts";
+import { type FailureCode, failureKinds } from "#foundation/failure.ts";
+import type { Operation, Parameter, Security } from "./contract.ts";
+import type { Components, JsonSchema } from "./shapes.ts";
+
+/** Codes that only the graph gives. */
+const graphOnly = new Set<FailureCode>([
+  "role_not_allowed",
+  "resource_not_found",
+  "version_conflict",
+  "already_exists",
+  "still_in_use",
+  "invalid_state",
+  "checkout_amount_changed",
+]);
+
+/** A part of the document that is no schema. */
+type Part = Readonly<Record<string, unknown>>;
+
+const statuses = [400, 401, 403, 404, 409, 429] as const;
+
+const meanings: Readonly<Record<(typeof statuses)[number], string>> = {
+  400: "The request does not match the public contract.",
+  401: "Authentication failed.",
+  403: "The key lacks the required authorization scope.",
+  404: "The public resource is not found.",
+  409: "Idempotency conflict or state conflict.",
+  429: "Rate limited. `retryAfterSeconds` says when to try again.",
+};
+
+const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
+
+export function toOpenApi(operations: readonly Operation[], components: Components): Part {
+  const paths: Record<string, Record<string, Part>> = {};
+  for (const operation of operations) {
+    const path = (paths[operation.path] ??= {});
+    path[operation.method.toLowerCase()] = toOperation(operation);
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Commerce Gateway",
+      version,
+      summary: "A commerce platform's public API.",
+      description:
+        'Success is `{data}` (lists: `{data, meta}`), an error `{error}`. Answers never leave out a documented field: what is not there is null. Clients ignore fields they do not know and take unknown enum values for "other". Operations marked `stable` change only by additions within v1; those marked `candidate` may change with 30 days\' notice.',
+      license: { name: "Proprietary", identifier: "LicenseRef-Proprietary" },
+    },
+    servers: [{ url: "/", description: "This service." }],
+    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    security: [{ apiKey: [] }],
+    paths,
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: "http",
+          scheme: "bearer",
+          bearerFormat: "cpk_{live|test}_{id}_{secret}",
+          description: `An API key of an installation. Scopes: ${Object.entries(scopeDescriptions)
+            .map(([scope, meaning]) => `\`${scope}\`: ${meaning}`)
+            .join(" ")}`,
+        },
+      },
+      parameters: { IdempotencyKey: idempotencyKey },
+      headers: { RequestId: requestIdHeader, ApiStability: stabilityHeader },
+      responses: Object.fromEntries(statuses.map((status) => [`Error${status}`, errorResponse(status)])),
+      schemas: { ...Object.fromEntries(components), ...answerSchemas(operations), ...bodySchemas(operations), PublicErrorResponse: errorSchema },
+    },
+  };
+}
+
+function toOperation(operation: Operation): Part {
+  const [summary = ""] = operation.description.split(/(?<=\.)\s|:\s/);
+  return {
+    operationId: operation.id,
+    tags: [operation.tag],
+    summary: summary.replaceAll("\n", " "),
+    description: operation.description,
+    "x-stability": operation.stability,
+    "x-required-scope": requiredScope(operation.security),
+    "x-idempotency": operation.isIdempotent ? "required" : "none",
+    security: operation.security.kind === "anonymous" ? [{}] : [{ apiKey: [] }],
+    parameters: [...operation.parameters.map(toParameter), ...(operation.isIdempotent ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : [])],
+    ...(operation.body === null
+      ? {}
+      : { requestBody: { required: true, content: { "application/json": { schema: { $ref: `#/components/schemas/${operation.body.name}` } } } } }),
+    responses: {
+      200: {
+        description: "Success.",
+        headers: { "X-Request-Id": { $ref: "#/components/headers/RequestId" }, "X-Api-Stability": { $ref: "#/components/headers/ApiStability" } },
+        content: { "application/json": { schema: answerReference(operation) } },
+      },
+      ...Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Error${status}` }])),
+    },
+  };
+}
+
+const requiredScope = (security: Security): string => (security.kind === "api_key" ? (security.scope ?? "none") : "none");
+
+function toParameter({ name, in: place, required, schema }: Parameter): Part {
+  const { description, ...rest } = schema;
+  return { name, in: place, required, ...(description === undefined ? {} : { description }), schema: rest };
+}
+
+const shared = "OperationResponse";
+
+/** The operations that share one response schema say beside it what is in their `data`, so that generated clients see its fields. */
+function answerReference({ response, answer }: Operation): Part {
+  const reference = { $ref: `#/components/schemas/${response}` };
+  return response === shared ? { allOf: [reference, { required: ["data"], properties: { data: answer.properties?.["data"] } }] } : reference;
+}
+
+function answerSchemas(operations: readonly Operation[]): Record<string, JsonSchema> {
+  return Object.fromEntries(
+    operations.map(({ response, answer }) => [
+      response,
+      response === shared ? { type: "object", properties: { data: { type: "object" } }, required: ["data"] } : answer,
+    ]),
+  );
+}
+
+function bodySchemas(operations: readonly Operation[]): Record<string, JsonSchema> {
+  return Object.fromEntries(operations.flatMap(({ body }) => (body === null ? [] : [[body.name, body.schema]])));
+}
+
+const idempotencyKey: Part = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: true,
+  description: "Makes a change happen once, however often it is sent: 1 to 255 printable ASCII characters, kept for 7 days.",
+  schema: { type: "string", minLength: 1, maxLength: 255 },
+};
+
+const requestIdHeader: Part = {
+  description: "The request's id; name it when you ask for help.",
+  schema: { type: "string", pattern: "^req_[0-9a-hjkmnp-tv-z]{26}$" },
+};
+const stabilityHeader: Part = {
+  description: "Whether the operation may still change.",
+  schema: { type: "string", enum: ["stable", "candidate"] },
+};
+
+function errorResponse(status: (typeof statuses)[number]): Part {
+  const codes = Object.entries(failureKinds).flatMap(([code, kind]) => (kind.status === status && !graphOnly.has(code as FailureCode) ? [code] : []));
+  return {
+    description: `${meanings[status]} Codes: ${codes.map((code) => `\`${code}\``).join(", ")}.`,
+    headers: { "X-Request-Id": { $ref: "#/components/headers/RequestId" } },
+    content: { "application/json": { schema: { $ref: "#/components/schemas/PublicErrorResponse" } } },
+  };
+}
+
+const nullableText: JsonSchema = { type: ["string", "null"] };
+
+const errorSchema: JsonSchema = {
+  type: "object",
+  description: "What went wrong. `code` is stable; `message` is for people and may change.",
+  required: ["error"],
+  properties: {
+    error: {
+      type: "object",
+      required: ["code", "message", "requestId", "retryable", "retryAfterSeconds", "details", "conflict", "docUrl"],
+      properties: {
+        code: { type: "string", description: "Stable, for programs. The codes of each status stand with it.", examples: ["product_not_found"] },
+        message: { type: "string", description: "English, for people." },
+        requestId: { type: "string", description: "The request's id." },
+        retryable: { type: "boolean", description: "Whether the same request may succeed later, unchanged." },
+        retryAfterSeconds: { type: ["integer", "null"], description: "How long to wait before trying again." },
+        details: {
+          type: "array",
+          maxItems: 20,
+          description: "Every fault of the first group (headers, query, body) that has one.",
+          items: {
+            type: "object",
+            required: ["in", "field", "code", "message", "allowed"],
+            properties: {
+              in: { type: "string", enum: ["path", "query", "header", "body", "limit"] },
+              field: { type: "string", description: "A parameter's name, or a JSON Pointer (RFC 6901) into the body." },
+              code: { type: "string", description: "The rule that is broken.", examples: ["pattern_mismatch"] },
+              message: { type: "string" },
+              allowed: { type: ["array", "null"], items: { type: "string" }, description: "What would be allowed, where that is short." },
+            },
+          },
+        },
+        conflict: {
+          type: ["object", "null"],
+          description: "For 409: what stands in the way.",
+          required: ["resource", "id", "currentStatus", "currentVersion", "reason", "data"],
+          properties: {
+            resource: { type: "string" },
+            id: nullableText,
+            currentStatus: nullableText,
+            currentVersion: { type: ["integer", "null"] },
+            reason: nullableText,
+            data: { type: "object" },
+          },
+        },
+        docUrl: { type: "string", format: "uri", description: "Where the code is explained." },
+      },
+    },
+  },
+};

@@ -1,0 +1,70 @@
+/** Mounts the REST operations: each gets its own short list of steps, chosen from the whole list at start. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { anonymous } from "#access/viewer.ts";
+import type { Call, GatewayServices } from "./call.ts";
+import type { Operation } from "./contract.ts";
+import { refuseOtherMethods } from "./server.ts";
+import { steps } from "./steps/list.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    call: Call | null;
+  }
+}
+
+type Run = (call: Call) => Promise<void> | void;
+
+export function mountOperations(server: FastifyInstance, services: GatewayServices, operations: readonly Operation[]): void {
+  server.decorateRequest("call", null);
+  for (const operation of operations) mount(server, services, operation);
+  for (const [path, group] of Map.groupBy(operations, (operation) => operation.path)) {
+    refuseOtherMethods(
+      server,
+      routePath(path),
+      group.map(({ method }) => method),
+    );
+  }
+}
+
+function mount(server: FastifyInstance, services: GatewayServices, operation: Operation): void {
+  const applying = steps.filter((step) => step.appliesTo(operation)).map((step) => ({ phase: step.phase, run: step.create(services, operation) }));
+  const inPhase = (phase: "headers" | "body"): Run[] => applying.filter((step) => step.phase === phase).map(({ run }) => run);
+  const beforeBody = inPhase("headers");
+  const afterBody = inPhase("body");
+  const headers = fixedHeaders(operation);
+  server.route({
+    method: operation.method,
+    url: routePath(operation.path),
+    onRequest: async (request, reply) => {
+      void reply.headers(headers);
+      const call: Call = { operation, request, reply, requestId: request.id, viewer: anonymous, variables: {}, result: undefined };
+      request.call = call;
+      await runAll(beforeBody, call);
+      if (call.viewer.kind === "api_key") request.credential = { installationId: call.viewer.installationId, keyPrefix: call.viewer.keyPrefix };
+    },
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
+      if (request.call !== null) await runAll(afterBody, request.call);
+      return reply;
+    },
+  });
+}
+
+async function runAll(runs: readonly Run[], call: Call): Promise<void> {
+  for (const run of runs) {
+    const waiting = run(call);
+    if (waiting !== undefined) await waiting;
+  }
+}
+
+function fixedHeaders({ security, stability, languageField }: Operation): Record<string, string> {
+  const varies = [security.kind === "anonymous" ? undefined : "Authorization", languageField === null ? undefined : "Accept-Language"].filter(
+    (name) => name !== undefined,
+  );
+  return {
+    "x-api-stability": stability,
+    ...(varies.length > 0 ? { vary: varies.join(", ") } : {}),
+    ...(security.kind === "anonymous" ? { "access-control-allow-origin": "*" } : {}),
+  };
+}
+
+const routePath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");

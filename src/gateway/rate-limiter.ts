@@ -1,0 +1,106 @@
+/**
+ * Counts requests in fixed windows that start with a caller's first request. In memory, or in Redis or Valkey for several processes; while that
+ * one is away the memory counts, so that its outage neither stops the service nor opens it.
+ */
+import { LRUCache } from "lru-cache";
+import { Redis } from "ioredis";
+import { RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
+import { type Bucket, quotas, scaledQuota } from "#access/limits.ts";
+import type { Log } from "#foundation/log.ts";
+
+export interface LimitState {
+  readonly bucket: Bucket;
+  readonly quota: number;
+  readonly windowSeconds: number;
+  readonly remaining: number;
+  readonly resetSeconds: number;
+  readonly isExceeded: boolean;
+}
+
+export interface RateLimiter {
+  /** Counts one; undefined when limits are off. */
+  consume(bucket: Bucket, key: string): Promise<LimitState | undefined> | LimitState | undefined;
+  /** Looks without counting. */
+  peek(bucket: Bucket, key: string): Promise<LimitState | undefined> | LimitState | undefined;
+  close(): Promise<void>;
+}
+
+/** Callers remembered at most; the one unseen for longest is forgotten first. */
+const callersMax = 200_000;
+
+export function createMemoryLimiter(scale: number, now: () => number = Date.now): RateLimiter {
+  const windows = new LRUCache<string, { count: number; endsAt: number }>({ max: callersMax });
+  const look = (bucket: Bucket, key: string, cost: number): LimitState | undefined => {
+    const quota = scaledQuota(bucket, scale);
+    if (quota === undefined) return undefined;
+    const { windowSeconds } = quotas[bucket];
+    const at = now();
+    const name = `${bucket}:${key}`;
+    let window = windows.get(name);
+    if (window === undefined || window.endsAt <= at) {
+      window = { count: 0, endsAt: at + windowSeconds * 1000 };
+      if (cost > 0) windows.set(name, window);
+    }
+    window.count += cost;
+    return stateOf(bucket, quota, { count: window.count, msLeft: window.endsAt - at });
+  };
+  return {
+    consume: (bucket, key) => look(bucket, key, 1),
+    peek: (bucket, key) => look(bucket, key, 0),
+    close: () => Promise.resolve(),
+  };
+}
+
+export function createRedisLimiter(url: string, scale: number, log: Log): RateLimiter {
+  const redis = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 250 });
+  const memory = createMemoryLimiter(scale);
+  let isAway = false;
+  const sawRedis = (isThere: boolean): void => {
+    if (isAway === !isThere) return;
+    isAway = !isThere;
+    if (isAway) log.warn({ event: "rate_limiter_away" }, "Redis is away: rate limits are counted per process.");
+    else log.info({ event: "rate_limiter_back" }, "Redis is back: rate limits are shared again.");
+  };
+  redis.on("error", () => sawRedis(false));
+  const limiters = new Map<Bucket, RateLimiterRedis>();
+  const limiterOf = (bucket: Bucket, quota: number): RateLimiterRedis => {
+    const known =
+      limiters.get(bucket) ??
+      new RateLimiterRedis({ storeClient: redis, keyPrefix: `cg:${bucket}`, points: quota, duration: quotas[bucket].windowSeconds });
+    limiters.set(bucket, known);
+    return known;
+  };
+  const ask = async (bucket: Bucket, key: string, cost: 0 | 1): Promise<LimitState | undefined> => {
+    const quota = scaledQuota(bucket, scale);
+    if (quota === undefined) return undefined;
+    const limiter = limiterOf(bucket, quota);
+    try {
+      const result = cost === 1 ? await limiter.consume(key) : await limiter.get(key);
+      sawRedis(true);
+      return stateOf(bucket, quota, { count: result?.consumedPoints ?? 0, msLeft: result?.msBeforeNext ?? quotas[bucket].windowSeconds * 1000 });
+    } catch (error) {
+      if (error instanceof RateLimiterRes) return stateOf(bucket, quota, { count: error.consumedPoints, msLeft: error.msBeforeNext });
+      sawRedis(false);
+      return cost === 1 ? memory.consume(bucket, key) : memory.peek(bucket, key);
+    }
+  };
+  return {
+    consume: (bucket, key) => ask(bucket, key, 1),
+    peek: (bucket, key) => ask(bucket, key, 0),
+    close: async () => {
+      redis.disconnect();
+      await memory.close();
+    },
+  };
+}
+
+function stateOf(bucket: Bucket, quota: number, { count, msLeft }: { count: number; msLeft: number }): LimitState {
+  return {
+    bucket,
+    quota,
+    windowSeconds: quotas[bucket].windowSeconds,
+    remaining: Math.max(0, quota - count),
+    resetSeconds: Math.max(1, Math.ceil(msLeft / 1000)),
+    isExceeded: count > quota,
+  };
+}

@@ -1,0 +1,32 @@
+/** What Node refuses before there is a request (broken HTTP, too large headers, too slow) would have no body: it gets the contract's. */
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { createId } from "#foundation/ids.ts";
+import { type FailureCode, fail, toErrorBody } from "#foundation/failure.ts";
+
+const codes: Readonly<Record<string, FailureCode>> = {
+  HPE_HEADER_OVERFLOW: "headers_too_large",
+  ERR_HTTP_REQUEST_TIMEOUT: "request_timeout",
+};
+
+export function answerClientError(error: Error & { readonly code?: string }, socket: Socket, publicUrl: string): void {
+  if (!socket.writable || error.code === "ECONNRESET") {
+    socket.destroy();
+    return;
+  }
+  const failure = fail(codes[error.code ?? ""] ?? "malformed_request");
+  const requestId = createId("request");
+  const body = JSON.stringify({ error: toErrorBody(failure, requestId, publicUrl) });
+  socket.end(
+    [
+      `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status] ?? ""}`,
+      "Content-Type: application/json; charset=utf-8",
+      "Cache-Control: no-store",
+      `X-Request-Id: ${requestId}`,
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      "Connection: close",
+      "",
+      body,
+    ].join("\r\n"),
+  );
+}

@@ -1,0 +1,117 @@
+/** Compiles JSON Schemas (Ajv) and tells what breaks them in the contract's words: which field, which rule, what is allowed. */
+import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
+import { type Failure, type FailureCode, type FailureDetail, fail } from "#foundation/failure.ts";
+import { isCountry, parseLocale } from "#foundation/locales.ts";
+import { isCleanText } from "#foundation/text.ts";
+import type { JsonSchema } from "./shapes.ts";
+
+export interface Fault {
+  readonly failure: FailureCode;
+  readonly detail: FailureDetail;
+}
+
+const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true });
+ajv.addFormat("country-code", (text) => isCountry(text.toUpperCase()));
+ajv.addFormat("locale", (text) => parseLocale(text) !== undefined);
+ajv.addFormat("date-time", (text) => !Number.isNaN(Date.parse(text)));
+ajv.addFormat("uri", (text) => URL.canParse(text));
+
+type Place = { readonly in: "query" | "body" };
+
+export function compileSchema(schema: JsonSchema, place: Place): (value: unknown) => Fault[] {
+  const check = ajv.compile(schema);
+  return (value) => {
+    const faults = check(value) ? [] : withoutEchoes((check.errors ?? []).map((error) => toFault(error, place)));
+    return place.in === "body" ? [...faults, ...uncleanTexts(value, "")] : faults;
+  };
+}
+
+/** The whole group's faults in one answer; the first of them names it. */
+export function failureOf(faults: readonly Fault[]): Failure {
+  const [first] = faults;
+  if (first === undefined) return fail("malformed_request");
+  return fail(first.failure, { message: first.detail.message, details: faults.map(({ detail }) => detail) });
+}
+
+/** Several rules of one field that all say the same thing are one fault. */
+function withoutEchoes(faults: readonly Fault[]): Fault[] {
+  return faults.filter((fault, index) => faults.findIndex(({ detail }) => detail.field === fault.detail.field) === index);
+}
+
+const rules: Readonly<Record<string, string>> = {
+  type: "wrong_type",
+  enum: "not_allowed",
+  const: "not_allowed",
+  minimum: "too_small",
+  exclusiveMinimum: "too_small",
+  maximum: "too_large",
+  exclusiveMaximum: "too_large",
+  minLength: "too_short",
+  minItems: "too_short",
+  maxLength: "too_long",
+  maxItems: "too_long",
+  pattern: "pattern_mismatch",
+  format: "invalid_format",
+  uniqueItems: "duplicate",
+};
+
+function toFault(error: ErrorObject, place: Place): Fault {
+  const isQuery = place.in === "query";
+  if (error.keyword === "required") return missing(error, isQuery);
+  if (error.keyword === "additionalProperties") return unknown(error, isQuery);
+  const field = isQuery ? error.instancePath.slice(1) : error.instancePath;
+  const code = rules[error.keyword] ?? "invalid";
+  const allowed = error.keyword === "enum" && Array.isArray(error.schema) && error.schema.length <= 20 ? error.schema.map(String) : null;
+  return { failure: failureFor(error, isQuery), detail: { in: place.in, field, code, message: `${field} ${wording(error)}.`, allowed } };
+}
+
+function missing({ params, instancePath }: ErrorObject, isQuery: boolean): Fault {
+  const name = String(params["missingProperty"]);
+  const field = isQuery ? name : `${instancePath}/${pointerStep(name)}`;
+  return {
+    failure: isQuery ? "missing_parameter" : "missing_field",
+    detail: { in: isQuery ? "query" : "body", field, code: "required", message: `${field} is required.` },
+  };
+}
+
+function unknown({ params, instancePath }: ErrorObject, isQuery: boolean): Fault {
+  const name = String(params["additionalProperty"]).slice(0, 100);
+  const field = isQuery ? name : `${instancePath}/${pointerStep(name)}`;
+  return {
+    failure: isQuery ? "unknown_parameter" : "unknown_field",
+    detail: { in: isQuery ? "query" : "body", field, code: "unknown", message: `${field} is not known here.` },
+  };
+}
+
+/** A malformed locale or market has a code of its own, whichever of its rules it breaks. */
+function failureFor({ parentSchema }: ErrorObject, isQuery: boolean): FailureCode {
+  const format: unknown = parentSchema?.["format"];
+  if (format === "locale") return "invalid_locale";
+  if (format === "country-code") return "unknown_market";
+  return isQuery ? "invalid_parameter" : "invalid_field";
+}
+
+function wording({ keyword, message, parentSchema, schema }: ErrorObject): string {
+  if (parentSchema?.["format"] === "locale") return "must be a BCP 47 language tag of at most 35 characters";
+  if (parentSchema?.["format"] === "country-code") return "must be an ISO 3166-1 alpha-2 country code";
+  if (keyword === "enum" && Array.isArray(schema)) return `must be one of ${schema.map(String).join(", ")}`;
+  if (keyword === "type" && parentSchema?.type === "integer") return "must be an integer in decimal digits";
+  return message ?? "breaks its rule";
+}
+
+function uncleanTexts(value: unknown, path: string): Fault[] {
+  if (typeof value === "string") {
+    if (isCleanText(value)) return [];
+    const detail: FailureDetail = {
+      in: "body",
+      field: path,
+      code: "control_character",
+      message: `${path} has a control character or a lone surrogate.`,
+    };
+    return [{ failure: "invalid_field", detail }];
+  }
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]) => uncleanTexts(item, `${path}/${pointerStep(key)}`));
+}
+
+const pointerStep = (text: string): string => text.replaceAll("~", "~0").replaceAll("/", "~1");

@@ -1,0 +1,125 @@
+/**
+ * The HTTP server: limits of form, one request id, one log line and the contract's shape for every answer, whoever gives it. The operations are
+ * mounted by operations.ts; pages and /graphql come beside them from above.
+ */
+import underPressure from "@fastify/under-pressure";
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type HTTPMethods } from "fastify";
+import { type Failure, fail } from "#foundation/failure.ts";
+import { createId } from "#foundation/ids.ts";
+import { parseJsonBody } from "./body.ts";
+import { clientAddress } from "./client-address.ts";
+import { type ErrorServices, sendFailure, toPublicFailure } from "./errors.ts";
+import { answerClientError } from "./raw-errors.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    failureCode: string | null;
+    /** Where it is less than the route's bodyLimit: what this caller may send. */
+    bodyBytesMax: number | null;
+    /** For the log: who asked. */
+    credential: { readonly installationId?: string; readonly keyPrefix?: string; readonly tokenId?: string } | null;
+  }
+}
+
+export const bodyBytesMax = 64 * 1024;
+
+export interface ServerOptions extends ErrorServices {
+  readonly proxies: number;
+}
+
+export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
+  const server = Fastify({
+    bodyLimit: bodyBytesMax,
+    genReqId: () => createId("request"),
+    requestIdHeader: false,
+    trustProxy: false,
+    requestTimeout: 30_000,
+    http: { maxHeaderSize: 16 * 1024, headersTimeout: 10_000 },
+    forceCloseConnections: "idle",
+    exposeHeadRoutes: true,
+    routerOptions: { maxParamLength: 500 },
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, options.publicUrl),
+    frameworkErrors: (error, request, reply) => {
+      void reply.header("x-request-id", request.id);
+      sendFailure(request, reply, { failure: toPublicFailure(error), services: options });
+    },
+  });
+  const refuse = (request: FastifyRequest, reply: FastifyReply, failure: Failure): void =>
+    sendFailure(request, reply, { failure, services: options });
+
+  server.decorateRequest("failureCode", null);
+  server.decorateRequest("credential", null);
+  server.decorateRequest("bodyBytesMax", null);
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, bytes, done) => {
+    try {
+      if (request.bodyBytesMax !== null && bytes.length > request.bodyBytesMax) throw fail("request_too_large");
+      done(null, parseJsonBody(bytes as Buffer));
+    } catch (error) {
+      done(error as Error, undefined);
+    }
+  });
+  server.setErrorHandler((error, request, reply) => refuse(request, reply, toPublicFailure(error)));
+  server.setNotFoundHandler((request, reply) => refuse(request, reply, fail("route_not_found")));
+  server.addHook("onRequest", (request, reply, done) => {
+    setAddress(request, options.proxies);
+    void reply.header("x-request-id", request.id).header("x-content-type-options", "nosniff");
+    done();
+  });
+  logRequests(server, options);
+  await refuseUnderPressure(server);
+  return server;
+}
+
+/** Fastify's own trustProxy believes the leftmost of n; ours counts from the right, where the proxies are that we know. */
+function setAddress(request: FastifyRequest, proxies: number): void {
+  if (proxies === 0) return;
+  const header = request.headers["x-forwarded-for"];
+  const address = clientAddress(request.raw.socket.remoteAddress, Array.isArray(header) ? header.join(",") : header, proxies);
+  Object.defineProperty(request, "ip", { value: address });
+}
+
+/** Built from an allow-list: the route's template instead of the address, no header and no body. */
+function logRequests(server: FastifyInstance, { log }: ServerOptions): void {
+  server.addHook("onResponse", (request, reply, done) => {
+    log.info({
+      requestId: request.id,
+      method: request.method,
+      route: request.routeOptions.url ?? null,
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+      ...(request.failureCode === null ? {} : { code: request.failureCode }),
+      ...request.credential,
+    });
+    done();
+  });
+}
+
+const eventLoopDelayMsMax = 1_000;
+
+/** Overload: anonymous callers are sent away first, callers with a key at three times the delay. */
+async function refuseUnderPressure(server: FastifyInstance): Promise<void> {
+  await server.register(underPressure, {
+    maxEventLoopDelay: eventLoopDelayMsMax,
+    // eslint-disable-next-line max-params -- The plugin's own signature.
+    pressureHandler: (request, _reply, _type, value) => {
+      if (request.headers.authorization !== undefined && (value ?? 0) < 3 * eventLoopDelayMsMax) return;
+      throw fail("service_unavailable", { retryAfterSeconds: 2, message: "The service is overloaded for the moment." });
+    },
+  });
+}
+
+const methods: readonly HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"];
+
+/** A known address with a wrong method is told so before anything else is looked at. */
+export function refuseOtherMethods(server: FastifyInstance, path: string, allowed: readonly string[]): void {
+  const withHead = allowed.includes("GET") ? [...allowed, "HEAD"] : [...allowed];
+  server.route({
+    method: methods.filter((method) => !withHead.includes(method)),
+    url: path,
+    onRequest: () => {
+      throw fail("method_not_allowed", { headers: { allow: withHead.join(", ") } });
+    },
+    handler: () => undefined,
+  });
+}

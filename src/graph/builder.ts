@@ -1,0 +1,78 @@
+/** The Pothos builder of the graph: its scalars, who may call what, the limits of a query, and how a broken rule is told. */
+import SchemaBuilder from "@pothos/core";
+import ComplexityPlugin from "@pothos/plugin-complexity";
+import RelayPlugin from "@pothos/plugin-relay";
+import ScopeAuthPlugin from "@pothos/plugin-scope-auth";
+import ValidationPlugin from "@pothos/plugin-validation";
+import type { Role } from "#access/scopes.ts";
+import type { Viewer } from "#access/viewer.ts";
+import { fail } from "#foundation/failure.ts";
+import type { GraphContext } from "./context.ts";
+import { costLimitOf } from "./limits.ts";
+import { toValidationFailure } from "./validation.ts";
+
+/** Who a field is open to: anonymous callers and API keys come over REST, the roles are those of internal tokens. */
+export type Caller = "anonymous" | "api_key" | Role;
+
+interface OutputScalar<Input, Output = Input> {
+  Input: Input;
+  Output: Output;
+}
+
+export interface GraphTypes {
+  Context: GraphContext;
+  DefaultFieldNullability: false;
+  AuthScopes: { callers: readonly Caller[] };
+  Scalars: {
+    ID: OutputScalar<string>;
+    DateTime: OutputScalar<Date, Date | string>;
+    MinorUnits: OutputScalar<number>;
+    CurrencyCode: OutputScalar<string>;
+    CountryCode: OutputScalar<string>;
+    LocaleCode: OutputScalar<string>;
+    Slug: OutputScalar<string>;
+    URL: OutputScalar<string>;
+    SearchText: OutputScalar<string>;
+    AttributeValue: OutputScalar<string | number | boolean | string[], unknown>;
+    StringMap: OutputScalar<Record<string, string>, Readonly<Record<string, string>>>;
+    JSON: OutputScalar<unknown>;
+  };
+  Connection: { totalCount: () => Promise<number> };
+}
+
+export const builder = new SchemaBuilder<GraphTypes>({
+  plugins: [ScopeAuthPlugin, ValidationPlugin, ComplexityPlugin, RelayPlugin],
+  defaultFieldNullability: false,
+  relay: {
+    clientMutationId: "omit",
+    cursorType: "String",
+    nodeQueryOptions: false,
+    nodesQueryOptions: false,
+    pageInfoTypeOptions: { description: "Where a page of a list stands (Relay cursor connections)." },
+  },
+  scopeAuth: {
+    authScopes: ({ viewer }) => ({ callers: (callers: readonly Caller[]): boolean => callers.includes(callerOf(viewer)) }),
+    unauthorizedError: () => fail("role_not_allowed"),
+  },
+  validation: { validationError: ({ issues }) => toValidationFailure(issues) },
+  complexity: {
+    limit: ({ viewer }) => ({ complexity: costLimitOf(viewer) }),
+    defaultListMultiplier: 20,
+    complexityError: (_kind, result) =>
+      fail("malformed_request", {
+        message: `The query costs ${result.complexity}; ${result.maxComplexity} is the limit. Ask for fewer items or fields.`,
+      }),
+  },
+});
+
+export function callerOf(viewer: Viewer): Caller {
+  return viewer.kind === "internal" ? viewer.role : viewer.kind;
+}
+
+/** Everything of one merchant, for who runs it. */
+export const staff: readonly Caller[] = ["admin", "operator"];
+/** Reading it, without its buyers. */
+export const readers: readonly Caller[] = ["admin", "operator", "analyst"];
+/** The platform alone. */
+export const platform: readonly Caller[] = ["operator"];
+export const everybody: readonly Caller[] = ["anonymous", "api_key", "storefront", "admin", "analyst", "operator"];

@@ -1,0 +1,65 @@
+/** Lists as Relay connections, in the order of creation: what every list of the graph is made with. */
+import { type DefaultConnectionArguments, resolveCursorConnection } from "@pothos/plugin-relay";
+import type { SelectQueryBuilder } from "kysely";
+import type { Database } from "#database/connect.ts";
+import { cappedCount, type Page, pageById } from "#database/page.ts";
+import { failAt } from "#foundation/failure.ts";
+import { builder } from "./builder.ts";
+
+builder.globalConnectionField("totalCount", (t) =>
+  t.int({
+    description: "How many there are in all, counted up to 10 000. It costs a statement of its own.",
+    complexity: 10,
+    resolve: ({ totalCount }) => totalCount(),
+  }),
+);
+
+export const pageSizeMax = 100;
+export const pageSizeDefault = 20;
+
+interface Listed<Tables, Name extends keyof Tables, Row> {
+  readonly db: Database;
+  readonly query: SelectQueryBuilder<Tables, Name, Row>;
+  readonly column: string;
+}
+
+export interface ConnectionOf<Row> {
+  readonly edges: { readonly cursor: string; readonly node: Row }[];
+  readonly pageInfo: {
+    readonly startCursor: string | null;
+    readonly endCursor: string | null;
+    readonly hasNextPage: boolean;
+    readonly hasPreviousPage: boolean;
+  };
+  readonly totalCount: () => Promise<number>;
+}
+
+/** A page of the query; the count is taken only when somebody asks for it. */
+export async function connectionOf<Tables, Name extends keyof Tables, Row extends { readonly id: string }>(
+  args: DefaultConnectionArguments,
+  { db, query, column }: Listed<Tables, Name, Row>,
+): Promise<ConnectionOf<Row>> {
+  requirePage(args);
+  const connection = await resolveCursorConnection<Promise<readonly Row[]>>(
+    { args, toCursor: (row) => row.id, defaultSize: pageSizeDefault, maxSize: pageSizeMax },
+    (page) => pageById(query, column, toPage(page)).execute(),
+  );
+  const { edges, pageInfo } = connection as unknown as Omit<ConnectionOf<Row>, "totalCount">;
+  return { edges, pageInfo, totalCount: () => cappedCount(query, db) };
+}
+
+function toPage(part: { after?: string | undefined; before?: string | undefined; limit: number; inverted: boolean }): Page {
+  return { after: part.after, before: part.before, limit: part.limit, isInverted: part.inverted };
+}
+
+function requirePage({ first, last }: DefaultConnectionArguments): void {
+  for (const [name, value] of Object.entries({ first, last })) {
+    if (typeof value !== "number" || (value >= 0 && value <= pageSizeMax)) continue;
+    throw failAt("invalid_field", {
+      in: "body",
+      field: `/${name}`,
+      code: value < 0 ? "too_small" : "too_large",
+      message: `${name} must be between 0 and ${pageSizeMax}.`,
+    });
+  }
+}

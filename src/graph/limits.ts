@@ -1,0 +1,14 @@
+/** What one query may cost: fields count one, a list multiplies what is below it by its page size. */
+import type { Viewer } from "#access/viewer.ts";
+
+export const depthMax = 12;
+export const aliasesMax = 200;
+export const directivesMax = 5;
+export const tokensMax = 1000;
+export const executionMsMax = 10_000;
+
+/** REST's own documents are ours: they were measured when they were written, and are not measured again. */
+export function costLimitOf(viewer: Viewer): number {
+  if (viewer.kind !== "internal") return Number.POSITIVE_INFINITY;
+  return viewer.role === "storefront" ? 2_000 : 20_000;
+}

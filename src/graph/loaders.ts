@@ -1,0 +1,95 @@
+/** Loads that fall together go as one statement; what was loaded is kept for the request and no longer. */
+import DataLoader from "dataloader";
+import {
+  findProductAggregates,
+  findPublicProducts,
+  type ProductAggregate,
+  type PublicAddress,
+  type PublicProductRow,
+} from "#commerce/catalog/read-aggregates.ts";
+import {
+  type DeliveryMethodRow,
+  findDeliveryMethods,
+  findMarkets,
+  findPolicies,
+  findTaxRates,
+  type MarketRow,
+  type PolicyRow,
+  type TaxRateRow,
+} from "#commerce/markets/read-markets.ts";
+import type { Database } from "#database/connect.ts";
+import { findApiKeys, findApps, findInstallations, findMerchants } from "#access/read-tenants.ts";
+import type { ApiKeyRow, AppRow, InstallationRow, MerchantRow } from "#access/read-tenants.ts";
+
+export interface Loaders {
+  /** Null: deleted since its id was read. */
+  readonly products: DataLoader<string, ProductAggregate | null>;
+  readonly publicProducts: DataLoader<PublicAddress, PublicProductRow | null, string>;
+  readonly merchants: DataLoader<string, MerchantRow>;
+  readonly apps: DataLoader<string, AppRow>;
+  readonly installations: DataLoader<string, InstallationRow>;
+  readonly apiKeys: DataLoader<string, ApiKeyRow>;
+  /** The markets of a merchant. */
+  readonly markets: DataLoader<string, MarketRow[]>;
+  /** Of a market. */
+  readonly taxRates: DataLoader<string, TaxRateRow[]>;
+  readonly deliveryMethods: DataLoader<string, DeliveryMethodRow[]>;
+  /** Of a merchant. */
+  readonly policies: DataLoader<string, PolicyRow[]>;
+}
+
+const addressKey = ({ merchantSlug, productSlug }: PublicAddress): string => `${merchantSlug}/${productSlug}`;
+
+export function createLoaders(db: Database): Loaders {
+  return {
+    products: new DataLoader(async (ids) => {
+      const found = await findProductAggregates(db, ids);
+      return ids.map((id) => found.get(id) ?? null);
+    }),
+    publicProducts: new DataLoader(
+      async (addresses) => {
+        const rows = await findPublicProducts(db, addresses);
+        const found = new Map(rows.map((row) => [`${row.merchantSlug}/${row.productSlug}`, row]));
+        return addresses.map((address) => found.get(addressKey(address)) ?? null);
+      },
+      { cacheKeyFn: addressKey },
+    ),
+    merchants: byId(async (ids) => keyed(await findMerchants(db, ids))),
+    apps: byId(async (ids) => keyed(await findApps(db, ids))),
+    installations: byId(async (ids) => keyed(await findInstallations(db, ids))),
+    apiKeys: byId(async (ids) => keyed(await findApiKeys(db, ids))),
+    markets: groupsBy(
+      ({ merchantId }) => merchantId,
+      (ids) => findMarkets(db, ids),
+    ),
+    taxRates: groupsBy(
+      ({ marketId }) => marketId,
+      (ids) => findTaxRates(db, ids),
+    ),
+    deliveryMethods: groupsBy(
+      ({ marketId }) => marketId,
+      (ids) => findDeliveryMethods(db, ids),
+    ),
+    policies: groupsBy(
+      ({ merchantId }) => merchantId,
+      (ids) => findPolicies(db, ids),
+    ),
+  };
+}
+
+const keyed = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> => new Map(rows.map((row) => [row.id, row]));
+
+/** An id that is not there fails its own load alone: what points at it is broken, or was deleted meanwhile. */
+function byId<Row extends object>(find: (ids: readonly string[]) => Promise<Map<string, Row>>): DataLoader<string, Row> {
+  return new DataLoader(async (ids) => {
+    const found = await find(ids);
+    return ids.map((id) => found.get(id) ?? new Error(`There is no row ${id}.`));
+  });
+}
+
+function groupsBy<Row>(owner: (row: Row) => string, find: (owners: readonly string[]) => Promise<Row[]>): DataLoader<string, Row[]> {
+  return new DataLoader(async (owners) => {
+    const groups = Map.groupBy(await find(owners), owner);
+    return owners.map((id) => groups.get(id) ?? []);
+  });
+}

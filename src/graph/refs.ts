@@ -1,0 +1,30 @@
+/** The object types of the graph, declared empty so that files may point at each other's types without importing each other. */
+import type { ImageView, PriceRange, ProductSummary } from "#commerce/catalog/render-product.ts";
+import type { ProductDetail, VariantOffer, VariantView } from "#commerce/catalog/render-detail.ts";
+import type { ProductAggregate, VariantPart } from "#commerce/catalog/read-aggregates.ts";
+import type { ApiKeyRow, AppRow, InstallationRow, InternalTokenRow, MerchantRow } from "#access/read-tenants.ts";
+import type { MarketRow } from "#commerce/markets/read-markets.ts";
+import type { Money } from "#foundation/money.ts";
+import type { Viewer } from "#access/viewer.ts";
+import { builder } from "./builder.ts";
+
+export const MoneyRef = builder.objectRef<Money>("Money");
+export const PriceRangeRef = builder.objectRef<PriceRange>("PriceRange");
+export const ImageRef = builder.objectRef<ImageView>("Image");
+export const MerchantSummaryRef = builder.objectRef<ProductSummary["merchant"]>("MerchantSummary");
+
+export const ProductSummaryRef = builder.objectRef<ProductSummary>("ProductSummary");
+export const ProductDetailRef = builder.objectRef<ProductDetail>("ProductDetail");
+export const VariantViewRef = builder.objectRef<VariantView>("ProductVariant");
+export const VariantOfferRef = builder.objectRef<VariantOffer>("VariantOffer");
+
+export const ProductRef = builder.objectRef<ProductAggregate>("Product");
+export const VariantRef = builder.objectRef<VariantPart & { readonly product: ProductAggregate }>("Variant");
+
+export const ViewerRef = builder.objectRef<Viewer>("Viewer");
+export const MerchantRef = builder.objectRef<MerchantRow>("Merchant");
+export const AppRef = builder.objectRef<AppRow>("App");
+export const InstallationRef = builder.objectRef<InstallationRow>("Installation");
+export const ApiKeyRef = builder.objectRef<ApiKeyRow>("ApiKey");
+export const InternalTokenRef = builder.objectRef<InternalTokenRow>("InternalToken");
+export const MarketRef = builder.objectRef<MarketRow>("Market");

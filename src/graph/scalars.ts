@@ -1,0 +1,161 @@
+/**
+ * The graph's scalars. Each says by `jsonSchema` what it looks like in JSON (the OpenAPI document and the gateway's validation read it there) and
+ * by `failure` which code a malformed one has; `normalize` is applied to what a client sends before it is checked.
+ */
+import { GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from "graphql";
+import { type FailureCode, failAt } from "#foundation/failure.ts";
+import { isCountry, localeLengthMax, parseLocale } from "#foundation/locales.ts";
+import { isCurrency } from "#foundation/money.ts";
+import { isCleanText, isSlug, slugLengthMax, slugPattern } from "#foundation/text.ts";
+import { builder } from "./builder.ts";
+
+interface ScalarRule<Value> {
+  readonly name: string;
+  readonly description: string;
+  readonly specifiedByURL?: string;
+  readonly jsonSchema: Readonly<Record<string, unknown>>;
+  readonly failure?: FailureCode;
+  readonly rule: string;
+  readonly normalize?: (text: string) => string;
+  readonly parse: (value: unknown) => Value | undefined;
+  readonly serialize?: (value: unknown) => unknown;
+}
+
+function scalar<Value>({ parse, rule, ...rest }: ScalarRule<Value>): GraphQLScalarType<Value, unknown> {
+  const parseValue = (value: unknown): Value => {
+    const parsed = parse(typeof value === "string" && rest.normalize !== undefined ? rest.normalize(value) : value);
+    if (parsed === undefined)
+      throw failAt(rest.failure ?? "invalid_field", { in: "body", field: "", code: "invalid_format", message: `${rest.name}: ${rule}` });
+    return parsed;
+  };
+  return new GraphQLScalarType<Value, unknown>({
+    name: rest.name,
+    description: `${rest.description} ${rule}`,
+    ...(rest.specifiedByURL === undefined ? {} : { specifiedByURL: rest.specifiedByURL }),
+    serialize: rest.serialize ?? ((value) => value),
+    parseValue,
+    parseLiteral: (node: ValueNode, variables) => parseValue(node.kind === Kind.INT ? Number(node.value) : valueFromASTUntyped(node, variables)),
+    extensions: { jsonSchema: rest.jsonSchema, failure: rest.failure, normalize: rest.normalize, rule, parse },
+  });
+}
+
+const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+const dateTimePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
+
+const dateTime = scalar<Date>({
+  name: "DateTime",
+  description: "An instant in time.",
+  specifiedByURL: "https://www.rfc-editor.org/rfc/rfc3339",
+  jsonSchema: { type: "string", format: "date-time", examples: ["2026-01-31T09:15:00.000Z"] },
+  rule: "RFC 3339; answers are in UTC with milliseconds and Z (24 characters).",
+  parse: (value) => (typeof value === "string" && dateTimePattern.test(value) && !Number.isNaN(Date.parse(value)) ? new Date(value) : undefined),
+  serialize: (value) => (value instanceof Date ? value.toISOString() : value),
+});
+
+const minorUnits = scalar<number>({
+  name: "MinorUnits",
+  description: "An amount of money in the currency's minor unit.",
+  jsonSchema: { type: "integer", minimum: -Number.MAX_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
+  rule: "An integer between -9007199254740991 and 9007199254740991.",
+  parse: (value) => (Number.isSafeInteger(value) ? Number(value) : undefined),
+});
+
+const currencyCode = scalar<string>({
+  name: "CurrencyCode",
+  description: "A currency.",
+  specifiedByURL: "https://www.iso.org/iso-4217-currency-codes.html",
+  jsonSchema: { type: "string", pattern: "^[A-Z]{3}$", examples: ["EUR"] },
+  rule: "ISO 4217, three upper-case letters.",
+  parse: (value) => (typeof value === "string" && isCurrency(value) ? value : undefined),
+});
+
+const countryCode = scalar<string>({
+  name: "CountryCode",
+  description: "A country.",
+  specifiedByURL: "https://www.iso.org/iso-3166-country-codes.html",
+  jsonSchema: { type: "string", pattern: "^[A-Za-z]{2}$", format: "country-code", examples: ["DE"] },
+  failure: "unknown_market",
+  rule: "ISO 3166-1 alpha-2, two letters; answers are in upper case.",
+  normalize: (value) => value.toUpperCase(),
+  parse: (value) => (typeof value === "string" && isCountry(value) ? value : undefined),
+});
+
+const localeCode = scalar<string>({
+  name: "LocaleCode",
+  description: "A language, with script and region where they matter.",
+  specifiedByURL: "https://www.rfc-editor.org/rfc/rfc5646",
+  jsonSchema: { type: "string", minLength: 2, maxLength: localeLengthMax, format: "locale", examples: ["de", "en-GB"] },
+  failure: "invalid_locale",
+  rule: "A BCP 47 tag of at most 35 characters; extension subtags are dropped, answers are in canonical form.",
+  parse: (value) => (typeof value === "string" ? parseLocale(value) : undefined),
+});
+
+const slug = scalar<string>({
+  name: "Slug",
+  description: "A name for addresses.",
+  jsonSchema: { type: "string", minLength: 1, maxLength: slugLengthMax, pattern: slugPattern.source, examples: ["trail-running-shoe"] },
+  rule: "1 to 96 lower-case letters, digits and single hyphens between them.",
+  parse: (value) => (typeof value === "string" && isSlug(value) ? value : undefined),
+});
+
+const url = scalar<string>({
+  name: "URL",
+  description: "An absolute address.",
+  specifiedByURL: "https://www.rfc-editor.org/rfc/rfc3986",
+  jsonSchema: { type: "string", format: "uri", maxLength: 2048 },
+  rule: "RFC 3986 with scheme, at most 2048 characters.",
+  parse: (value) => (typeof value === "string" && value.length <= 2048 && URL.canParse(value) ? value : undefined),
+});
+
+const searchText = scalar<string>({
+  name: "SearchText",
+  description: "What a person typed to search for. Empty finds everything.",
+  jsonSchema: { type: "string", maxLength: 256 },
+  rule: "At most 256 characters after Unicode normalisation (NFC) and trimming.",
+  normalize: (value) => value.normalize("NFC").trim(),
+  parse: (value) => (typeof value === "string" && value.length <= 256 && isCleanText(value) ? value : undefined),
+});
+
+const attributeValue = scalar<string | number | boolean | string[]>({
+  name: "AttributeValue",
+  description: "The value of a product's attribute.",
+  jsonSchema: { type: ["string", "number", "boolean", "array"], items: { type: "string" } },
+  rule: "A text, a number, a boolean or a list of texts.",
+  parse: (value) => {
+    if (typeof value === "number" && Number.isFinite(value)) return value;
+    if (typeof value === "boolean") return value;
+    return Array.isArray(value) && value.every((item) => typeof item === "string") ? value : text(value);
+  },
+});
+
+const stringMap = scalar<Record<string, string>>({
+  name: "StringMap",
+  description: "Texts by name.",
+  jsonSchema: { type: "object", additionalProperties: { type: "string" } },
+  rule: "An object whose values are texts.",
+  parse: (value) =>
+    typeof value === "object" && value !== null && !Array.isArray(value) && Object.values(value).every((item) => typeof item === "string")
+      ? (value as Record<string, string>)
+      : undefined,
+});
+
+const json = scalar<unknown>({
+  name: "JSON",
+  description: "Any JSON value.",
+  specifiedByURL: "https://www.rfc-editor.org/rfc/rfc8259",
+  jsonSchema: { type: "object" },
+  rule: "RFC 8259.",
+  parse: (value) => value ?? null,
+});
+
+builder.addScalarType("DateTime", dateTime);
+builder.addScalarType("MinorUnits", minorUnits);
+builder.addScalarType("CurrencyCode", currencyCode);
+builder.addScalarType("CountryCode", countryCode);
+builder.addScalarType("LocaleCode", localeCode);
+builder.addScalarType("Slug", slug);
+builder.addScalarType("URL", url);
+builder.addScalarType("SearchText", searchText);
+builder.addScalarType("AttributeValue", attributeValue);
+builder.addScalarType("StringMap", stringMap);
+builder.addScalarType("JSON", json);

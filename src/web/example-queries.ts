@@ -1,0 +1,78 @@
+/** What GraphiQL opens with. Every one of them runs on the demo data; a test runs them and counts their statements. */
+export interface ExampleQuery {
+  readonly title: string;
+  readonly query: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+}
+
+export const exampleQueries: readonly ExampleQuery[] = [
+  {
+    title: "Search",
+    query: `# Search as a shopper in Germany does. Try other words, another locale, another sort.
+query Search($q: SearchText!) {
+  productSearch(q: $q, locale: "de", market: "DE", sort: RELEVANCE, page: 1, pageSize: 10) {
+    items {
+      title
+      score
+      matched
+      availability
+      priceRange { min { amountMinor currency } }
+    }
+    meta {
+      totalItems
+      facets { key buckets { label count } }
+      query { corrected }
+    }
+  }
+}`,
+    variables: { q: "zelt" },
+  },
+  {
+    title: "Products",
+    query: `# The merchant's own catalog: what is stored, in all languages, with stock and prices.
+query Products {
+  products(first: 10) {
+    totalCount
+    edges {
+      node {
+        id
+        status
+        translations { locale slug title }
+        variants {
+          sku
+          stock { onHand reserved available }
+          prices { market { handle } amount { amountMinor currency } }
+        }
+      }
+    }
+    pageInfo { hasNextPage endCursor }
+  }
+}`,
+  },
+  {
+    title: "Markets",
+    query: `# Where the merchant sells, and how.
+query Markets {
+  markets {
+    handle
+    countries
+    currency
+    taxIncluded
+    taxRates { name country basisPoints }
+    deliveryMethods { code names price { amountMinor } minDays maxDays }
+  }
+  policies { type summaries url }
+}`,
+  },
+  {
+    title: "Who am I",
+    query: `# The token of this tab.
+query WhoAmI {
+  viewer {
+    credential
+    role
+    merchant { slug name currencies }
+  }
+}`,
+  },
+];

@@ -1,0 +1,145 @@
+/**
+ * The door to the graph for internal frontends and analysts: POST /graphql, served by Yoga from the Mesh instance. It takes internal tokens
+ * alone, and every error leaves with the body that the REST contract has under `error`.
+ */
+import { maxAliasesPlugin } from "@escape.tech/graphql-armor-max-aliases";
+import { maxDepthPlugin } from "@escape.tech/graphql-armor-max-depth";
+import { maxDirectivesPlugin } from "@escape.tech/graphql-armor-max-directives";
+import { maxTokensPlugin } from "@escape.tech/graphql-armor-max-tokens";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { GraphQLSchema } from "graphql";
+import { createYoga, type Plugin } from "graphql-yoga";
+import type { InternalViewer } from "#access/viewer.ts";
+import { type Failure, fail, toErrorBody, toFailure } from "#foundation/failure.ts";
+import { parseAcceptLanguage } from "#foundation/locales.ts";
+import type { Log } from "#foundation/log.ts";
+import { createContext, type GraphContext, type GraphServices } from "#graph/context.ts";
+import { aliasesMax, depthMax, directivesMax, tokensMax } from "#graph/limits.ts";
+import { limitCost, limitTime } from "./graphql-limits.ts";
+import { showFailures } from "./graphql-failures.ts";
+
+export interface GraphqlDoor {
+  readonly schema: GraphQLSchema;
+  readonly plugins: readonly Plugin[];
+  readonly services: GraphServices;
+  readonly log: Log;
+  readonly corsOrigins: readonly string[];
+  readonly authenticate: (request: FastifyRequest) => Promise<InternalViewer>;
+}
+
+interface Arrival {
+  readonly asker: FastifyRequest;
+}
+
+const mebibyte = 1024 * 1024;
+const bytesMaxOf = ({ role }: InternalViewer): number => (role === "admin" || role === "operator" ? 8 : 1) * mebibyte;
+
+const viewers = new WeakMap<FastifyRequest, InternalViewer>();
+
+export function mountGraphql(server: FastifyInstance, door: GraphqlDoor): void {
+  const yoga = createGraphYoga(door);
+  const preflight = corsOf(door.corsOrigins);
+
+  server.route({
+    method: "POST",
+    url: "/graphql",
+    bodyLimit: 8 * mebibyte,
+    onRequest: async (request, reply) => {
+      preflight(request, reply);
+      const viewer = await door.authenticate(request);
+      viewers.set(request, viewer);
+      request.credential = { tokenId: viewer.tokenId };
+      request.bodyBytesMax = bytesMaxOf(viewer);
+    },
+    errorHandler: (error, request, reply) => answerFailure(error, { request, reply, door }),
+    handler: async (request, reply) => {
+      const response = await yoga.handleNodeRequestAndResponse(request, reply, { asker: request });
+      for (const [name, value] of response.headers) void reply.header(name, value);
+      return reply
+        .code(response.status)
+        .header("cache-control", "no-store")
+        .send(response.body ?? undefined);
+    },
+  });
+  if (door.corsOrigins.length > 0) {
+    server.options("/graphql", (request, reply) => {
+      preflight(request, reply);
+      return reply.code(204).send();
+    });
+  }
+}
+
+function createGraphYoga({ schema, plugins, services, log }: GraphqlDoor): ReturnType<typeof createYoga<Arrival, GraphContext>> {
+  return createYoga<Arrival, GraphContext>({
+    schema,
+    graphqlEndpoint: "/graphql",
+    batching: false,
+    graphiql: false,
+    landingPage: false,
+    cors: false,
+    logging: false,
+    // Every error passes showFailures, which masks what the registry does not know.
+    maskedErrors: false,
+    context: ({ asker }) => {
+      const viewer = viewers.get(asker);
+      if (viewer === undefined) throw fail("credentials_missing");
+      return createContext(services, { viewer, requestId: asker.id, languages: parseAcceptLanguage(asker.headers["accept-language"]) });
+    },
+    plugins: [
+      ...plugins,
+      maxTokensPlugin({ n: tokensMax }),
+      maxDepthPlugin({ n: depthMax, ignoreIntrospection: true }),
+      maxAliasesPlugin({ n: aliasesMax, allowList: [] }),
+      maxDirectivesPlugin({ n: directivesMax }),
+      limitCost(schema),
+      limitTime(),
+      showFailures({ publicUrl: services.publicUrl, log }),
+    ] as Plugin<GraphContext>[],
+  });
+}
+
+interface Refusal {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly door: GraphqlDoor;
+}
+
+/** Before Yoga has the request there is no GraphQL error yet: the same shape all the same. */
+function answerFailure(error: unknown, { request, reply, door }: Refusal): void {
+  const failure: Failure = toHttpFailure(error);
+  request.failureCode = failure.code;
+  if (failure.status >= 500)
+    door.log.error({ requestId: request.id, code: failure.code, err: failure.cause }, "A GraphQL request failed on our side.");
+  const extensions = toErrorBody(failure, request.id, door.services.publicUrl);
+  void reply
+    .code(failure.status)
+    .headers({ ...failure.parts.headers, ...(extensions.retryAfterSeconds === null ? {} : { "retry-after": String(extensions.retryAfterSeconds) }) })
+    .header("cache-control", "no-store")
+    .type("application/json; charset=utf-8")
+    .send(JSON.stringify({ errors: [{ message: failure.message, extensions }] }));
+}
+
+function toHttpFailure(error: unknown): Failure {
+  const status = error instanceof Error && "statusCode" in error ? error.statusCode : undefined;
+  if (status === 413) return fail("request_too_large");
+  if (status === 415) return fail("unsupported_media_type");
+  if (status === 400) return fail("malformed_request");
+  return toFailure(error);
+}
+
+/** Only the browsers named may call, and only with a token of their own: no cookie ever counts. */
+function corsOf(origins: readonly string[]): (request: FastifyRequest, reply: FastifyReply) => void {
+  return (request, reply) => {
+    if (origins.length === 0) return;
+    void reply.header("vary", "Origin");
+    const { origin } = request.headers;
+    if (origin === undefined || !origins.includes(origin)) return;
+    void reply.headers({
+      "access-control-allow-origin": origin,
+      "access-control-allow-methods": "POST",
+      "access-control-allow-headers": "authorization, content-type, accept-language",
+      "access-control-expose-headers": "x-request-id",
+      "access-control-max-age": "600",
+    });
+  };
+}

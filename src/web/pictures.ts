@@ -1,0 +1,18 @@
+/** The demo catalog's pictures: drawn from their names, the same ones for ever. */
+import type { FastifyInstance } from "fastify";
+import { demoPicture } from "#demo/pictures.ts";
+import { fail } from "#foundation/failure.ts";
+import { isSlug } from "#foundation/text.ts";
+
+export function mountPictures(server: FastifyInstance): void {
+  server.get<{ Params: { file: string } }>("/media/demo/:file", (request, reply) => {
+    const { file } = request.params;
+    const name = file.endsWith(".svg") ? file.slice(0, -".svg".length) : "";
+    if (!isSlug(name)) throw fail("route_not_found");
+    return reply
+      .header("cache-control", "public, max-age=31536000, immutable")
+      .header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'")
+      .type("image/svg+xml")
+      .send(demoPicture(name));
+  });
+}
