@@ -1,5 +1,6 @@
 /** Loads that fall together go as one statement; what was loaded is kept for the request and no longer. */
 import DataLoader from "dataloader";
+import { type CategoryRow, findCategories } from "#commerce/catalog/product-list.ts";
 import {
   findProductAggregates,
   findPublicProducts,
@@ -25,6 +26,7 @@ export interface Loaders {
   /** Null: deleted since its id was read. */
   readonly products: DataLoader<string, ProductAggregate | null>;
   readonly publicProducts: DataLoader<PublicAddress, PublicProductRow | null, string>;
+  readonly categories: DataLoader<string, CategoryRow>;
   readonly merchants: DataLoader<string, MerchantRow>;
   readonly apps: DataLoader<string, AppRow>;
   readonly installations: DataLoader<string, InstallationRow>;
@@ -54,6 +56,7 @@ export function createLoaders(db: Database): Loaders {
       },
       { cacheKeyFn: addressKey },
     ),
+    categories: byId(async (ids) => keyed(await findCategories(db, ids))),
     merchants: byId(async (ids) => keyed(await findMerchants(db, ids))),
     apps: byId(async (ids) => keyed(await findApps(db, ids))),
     installations: byId(async (ids) => keyed(await findInstallations(db, ids))),

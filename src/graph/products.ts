@@ -113,7 +113,7 @@ VariantOfferRef.implement({
   }),
 });
 
-const RestrictionEnum = defineEnum("Restriction", {
+export const RestrictionEnum = defineEnum("Restriction", {
   description: "What limits how a variant may be sold, shipped or returned.",
   values: {
     age_18: "Only for adults.",

@@ -6,6 +6,7 @@ import type { ApiKeyRow, AppRow, InstallationRow, InternalTokenRow, MerchantRow 
 import type { MarketRow } from "#commerce/markets/read-markets.ts";
 import type { Money } from "#foundation/money.ts";
 import type { Viewer } from "#access/viewer.ts";
+import type { CategoryRow } from "#commerce/catalog/product-list.ts";
 import { builder } from "./builder.ts";
 
 export const MoneyRef = builder.objectRef<Money>("Money");
@@ -20,6 +21,8 @@ export const VariantOfferRef = builder.objectRef<VariantOffer>("VariantOffer");
 
 export const ProductRef = builder.objectRef<ProductAggregate>("Product");
 export const VariantRef = builder.objectRef<VariantPart & { readonly product: ProductAggregate }>("Variant");
+
+export const CategoryRef = builder.objectRef<CategoryRow>("Category");
 
 export const ViewerRef = builder.objectRef<Viewer>("Viewer");
 export const MerchantRef = builder.objectRef<MerchantRow>("Merchant");

@@ -6,6 +6,7 @@ import "./product-detail.ts";
 import "./identity.ts";
 import "./tenants.ts";
 import "./markets.ts";
+import "./catalog.ts";
 import "./search.ts";
 import { builder } from "./builder.ts";
 

@@ -59,7 +59,7 @@ const InstallationStatusEnum = defineEnum("InstallationStatus", {
   values: { active: "It may.", suspended: "Its credentials are cut until it is resumed.", uninstalled: "It is gone for good, its keys are revoked." },
 });
 
-const CatalogList = builder.objectRef<ProductList & { readonly items: Promise<ProductSummary[]> }>("CatalogProducts");
+const CatalogList = builder.objectRef<ProductList>("CatalogProducts");
 
 InstallationRef.implement({
   description: "An app let in by a merchant, with some scopes.",
@@ -78,10 +78,7 @@ InstallationRef.implement({
     catalogProducts: t.field({
       type: CatalogList,
       description: `The published products of its merchant in the merchant's default locale and market, newest first, ${listLimit} at most.`,
-      resolve: async ({ merchantId }, _args, context) => {
-        const list = await listPublishedProducts(context.db, merchantId);
-        return { ...list, items: summaries(list, context) };
-      },
+      resolve: ({ merchantId }, _args, { db }) => listPublishedProducts(db, merchantId),
     }),
   }),
 });
@@ -127,7 +124,7 @@ const CatalogListMeta = builder.objectRef<ProductList>("CatalogProductsMeta").im
 CatalogList.implement({
   description: "The published products of a merchant.",
   fields: (t) => ({
-    items: t.expose("items", { type: [ProductSummaryRef], description: "The products." }),
+    items: t.field({ type: [ProductSummaryRef], description: "The products.", resolve: (list, _args, context) => summaries(list, context) }),
     meta: t.field({ type: CatalogListMeta, description: "What to know about the list.", resolve: (list) => list }),
   }),
 });

@@ -1,0 +1,29 @@
+/** All commands, their options and their help. What a command needs is loaded when it runs, so that serving starts fast. */
+import { Command } from "commander";
+
+export async function createProgram(name: string | undefined): Promise<Command> {
+  const program = new Command("commerce").description("Commerce Gateway: a commerce platform's public API.").exitOverride();
+  program
+    .command("serve")
+    .description("Serves everything on one port.")
+    .action(async () => (await import("./serve.ts")).serve());
+  if (name !== "serve") await addOthers(program);
+  for (const command of program.commands) command.exitOverride();
+  return program;
+}
+
+async function addOthers(program: Command): Promise<void> {
+  const [{ migrateCommand, seedCommand }, { addAccessCommands }, { showConfig }] = await Promise.all([
+    import("./data-commands.ts"),
+    import("./access-commands.ts"),
+    import("./config-command.ts"),
+  ]);
+  program.addCommand(migrateCommand());
+  program.addCommand(seedCommand());
+  addAccessCommands(program);
+  program
+    .command("config")
+    .description("Prints the settings in force, secrets masked.")
+    .option("--json", "as JSON")
+    .action(({ json }: { json?: boolean }) => showConfig(json === true));
+}

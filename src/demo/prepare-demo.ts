@@ -1,0 +1,133 @@
+/**
+ * Makes sure that the demo is there: seeds an empty database, and gives out keys and tokens when demo.json does not have those of this
+ * database (it was deleted, or the process ended between the two). Secrets cannot be read back, so new ones are made then.
+ */
+import { sql } from "kysely";
+import { type Access, createApiKey, revokeApiKey } from "#access/api-keys.ts";
+import { createInternalToken } from "#access/internal-tokens.ts";
+import { type Role, type Scope, scopes } from "#access/scopes.ts";
+import { indexProducts } from "#commerce/search/index-products.ts";
+import type { OpenDatabase } from "#database/connect.ts";
+import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { type DemoFile, type DemoProduct, readDemoFile, writeDemoFile } from "./demo-file.ts";
+import { roastery, store } from "./demo-merchants.ts";
+import { demoProducts, seedDemo } from "./seed-demo.ts";
+
+export interface DemoPlace {
+  readonly dataDir: string;
+  readonly publicUrl: string;
+  readonly now: Date;
+}
+
+const seedLock = 7_462_193_016;
+
+/** Undefined when the database has other data than the demo's: that is left alone. */
+export async function prepareDemo({ db }: OpenDatabase, { dataDir, publicUrl, now }: DemoPlace): Promise<DemoFile | undefined> {
+  const known = readDemoFile(dataDir);
+  const fresh = await inTransaction(db, async (transaction): Promise<Omit<DemoFile, "baseUrl"> | undefined> => {
+    // Two processes that start at once: the second finds what the first has seeded.
+    await sql`select pg_advisory_xact_lock(${seedLock})`.execute(transaction);
+    const merchants = (await findDemo(transaction)) ?? (await seedIfEmpty(transaction, now));
+    if (merchants === undefined || known?.merchants.first.id === merchants.first.id) return undefined;
+    return {
+      ...(await issueCredentials(transaction, { merchants, now })),
+      merchants: toOwners(merchants),
+      products: toMutable([store, roastery].flatMap(demoProducts)),
+    };
+  });
+  if (fresh === undefined && known === undefined) return undefined;
+  const demo = { ...known, ...fresh, baseUrl: publicUrl } as DemoFile;
+  writeDemoFile(dataDir, demo);
+  return demo;
+}
+
+interface DemoMerchants {
+  readonly first: DemoOwner;
+  readonly second: DemoOwner;
+}
+
+interface DemoOwner {
+  readonly id: string;
+  readonly slug: string;
+  readonly installationId: string;
+}
+
+async function findDemo(transaction: Transaction): Promise<DemoMerchants | undefined> {
+  const found = await transaction
+    .selectFrom("merchant")
+    .innerJoin("installation", "installation.merchantId", "merchant.id")
+    .select(["merchant.id", "merchant.slug", "installation.id as installationId"])
+    .where("merchant.slug", "in", [store.slug, roastery.slug])
+    .where("installation.status", "=", "active")
+    .orderBy("installation.id")
+    .execute();
+  const first = found.find(({ slug }) => slug === store.slug);
+  const second = found.find(({ slug }) => slug === roastery.slug);
+  return first === undefined || second === undefined ? undefined : { first, second };
+}
+
+async function seedIfEmpty(transaction: Transaction, now: Date): Promise<DemoMerchants | undefined> {
+  const someone = await transaction.selectFrom("merchant").select("id").limit(1).executeTakeFirst();
+  if (someone !== undefined) return undefined;
+  const { merchants, installations, productIds } = await seedDemo(transaction, { now });
+  await indexProducts(transaction, productIds, now);
+  return {
+    first: { ...merchants.first, installationId: installations.first },
+    second: { ...merchants.second, installationId: installations.second },
+  };
+}
+
+const toOwners = ({ first, second }: DemoMerchants): DemoFile["merchants"] => ({
+  first: { id: first.id, slug: first.slug },
+  second: { id: second.id, slug: second.slug },
+});
+
+const toMutable = (products: readonly DemoProduct[]): DemoProduct[] => [...products];
+
+interface Issue {
+  readonly merchants: DemoMerchants;
+  readonly now: Date;
+}
+
+async function issueCredentials(transaction: Transaction, { merchants, now }: Issue): Promise<Pick<DemoFile, "keys" | "tokens">> {
+  const access: Access = { merchantId: null, now };
+  const key = (name: string, granted: readonly Scope[], owner = merchants.first): Promise<{ apiKeyId: string; value: string }> =>
+    createApiKey(transaction, access, { installationId: owner.installationId, name: `Demo: ${name}`, scopes: granted, expiresAt: null });
+  const token = async (role: Role): Promise<string> =>
+    (
+      await createInternalToken(transaction, access, {
+        name: `Demo: ${role}`,
+        role,
+        merchantId: role === "operator" ? null : merchants.first.id,
+        expiresAt: null,
+      })
+    ).value;
+
+  const revoked = await key("revoked", scopes);
+  await revokeApiKey(transaction, access, revoked.apiKeyId);
+  return {
+    keys: {
+      full: (await key("full", scopes)).value,
+      catalogRead: (await key("catalogRead", ["catalog:read"])).value,
+      checkoutQuote: (await key("checkoutQuote", ["checkout:quote"])).value,
+      webhooksRead: (await key("webhooksRead", ["webhooks:read"])).value,
+      webhooksWrite: (await key("webhooksWrite", ["webhooks:write"])).value,
+      noScope: (await key("noScope", [])).value,
+      expired: await expiredKey(transaction, { access, merchants }),
+      revoked: revoked.value,
+      otherMerchant: (await key("otherMerchant", scopes, merchants.second)).value,
+    },
+    tokens: {
+      storefront: await token("storefront"),
+      admin: await token("admin"),
+      analyst: await token("analyst"),
+      operator: await token("operator"),
+    },
+  };
+}
+
+async function expiredKey(transaction: Transaction, { access, merchants }: { access: Access; merchants: DemoMerchants }): Promise<string> {
+  const yesterday = new Date(access.now.getTime() - 86_400_000);
+  const input = { installationId: merchants.first.installationId, name: "Demo: expired", scopes, expiresAt: yesterday };
+  return (await createApiKey(transaction, access, input)).value;
+}

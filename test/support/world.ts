@@ -1,0 +1,112 @@
+/** The whole service on a database of its own with the demo data, called in process: `await using world = await createWorld("pglite")` frees it all. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { LogEvent } from "kysely";
+import { type App, createApp } from "#app/app.ts";
+import { readSettings } from "#app/settings.ts";
+import type { OpenDatabase } from "#database/connect.ts";
+import type { DemoFile } from "#demo/demo-file.ts";
+import { prepareDemo } from "#demo/prepare-demo.ts";
+import { createLog } from "#foundation/log.ts";
+import { type Engine, openFresh } from "./databases.ts";
+
+export const publicUrl = "https://api.test";
+
+/** A clock that stands still until it is moved. */
+export class TestClock {
+  at: Date;
+  constructor(at: Date = new Date()) {
+    this.at = at;
+  }
+  now(): Date {
+    return this.at;
+  }
+  advance(ms: number): void {
+    this.at = new Date(this.at.getTime() + ms);
+  }
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly text: string;
+  // eslint-disable-next-line typescript/no-explicit-any -- Tests look into answers of any shape.
+  readonly body: any;
+}
+
+export interface World extends AsyncDisposable {
+  readonly app: App;
+  readonly database: OpenDatabase;
+  readonly demo: DemoFile;
+  readonly clock: TestClock;
+  /** The SQL of every statement since it was last emptied. */
+  readonly statements: string[];
+  /** What was logged, one parsed line each. */
+  readonly logged: Record<string, unknown>[];
+  get(url: string, headers?: Record<string, string>): Promise<Answer>;
+  send(request: { method: string; url: string; headers?: Record<string, string>; body?: unknown }): Promise<Answer>;
+  /** With a key of demo.json. */
+  getWithKey(url: string, key?: keyof DemoFile["keys"]): Promise<Answer>;
+  graphql(query: string, options?: { variables?: Record<string, unknown>; token?: keyof DemoFile["tokens"] | string | null }): Promise<Answer>;
+}
+
+export interface WorldOptions {
+  /** Added to the environment the settings are read from. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export async function createWorld(engine: Engine = "pglite", { environment = {} }: WorldOptions = {}): Promise<World> {
+  const statements: string[] = [];
+  const logged: Record<string, unknown>[] = [];
+  const clock = new TestClock();
+  const dataDir = mkdtempSync(join(tmpdir(), "world-"));
+  const database = await openFresh(engine, { onStatement: (event: LogEvent) => statements.push(event.query.sql) });
+  const settings = readSettings({ PORT: "4000", PUBLIC_URL: publicUrl, DATA_DIR: dataDir, RATE_LIMIT_SCALE: "0", ...environment });
+  const log = createLog("info", { write: (line: string) => void logged.push(JSON.parse(line) as Record<string, unknown>) });
+  const demo = await prepareDemo(database, { dataDir, publicUrl, now: clock.now() });
+  if (demo === undefined) throw new Error("The database was not empty.");
+  const app = await createApp({ settings, log, clock, database });
+  statements.length = 0;
+
+  const send: World["send"] = async ({ method, url, headers = {}, body }) => {
+    const payload = body === undefined ? {} : { payload: typeof body === "string" ? body : JSON.stringify(body) };
+    const contentType = body === undefined ? {} : { "content-type": "application/json" };
+    const response = await app.server.inject({ method: method as "GET", url, headers: { ...contentType, ...headers }, ...payload });
+    return { status: response.statusCode, headers: response.headers as Answer["headers"], text: response.body, body: parse(response.body) };
+  };
+  const get: World["get"] = (url, headers) => send({ method: "GET", url, ...(headers === undefined ? {} : { headers }) });
+  return {
+    app,
+    database,
+    demo,
+    clock,
+    statements,
+    logged,
+    get,
+    send,
+    getWithKey: (url, key = "full") => get(url, { authorization: `Bearer ${demo.keys[key]}` }),
+    graphql: (query, { variables, token = "admin" } = {}) => {
+      const value = token === null ? undefined : token in demo.tokens ? demo.tokens[token as keyof DemoFile["tokens"]] : token;
+      return send({
+        method: "POST",
+        url: "/graphql",
+        headers: value === undefined ? {} : { authorization: `Bearer ${value}` },
+        body: { query, variables },
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      await app.close();
+      await database.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
