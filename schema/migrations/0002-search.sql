@@ -23,12 +23,9 @@ create table search_document (
   head tsvector not null,
   indexed_at timestamptz not null,
   primary key (product_id, locale)
-) with (toast_tuple_target = 256);
--- Matches are found in the index and ranked by the small columns: `words` is kept out of their way, in the side table for large values.
-alter table search_document
-  alter column words set storage external, alter column head set storage main, alter column codes set storage main,
-  alter column title set storage main, alter column title_folded set storage main, alter column title_words set storage main,
-  alter column locales set storage main;
+);
+-- Matches are found in the index and ranked by the small columns: where a row is large, it is `words` that goes to the side table, as it is.
+alter table search_document alter column words set storage external;
 create index search_document_words on search_document using gin (words) with (gin_pending_list_limit = 512);
 create index search_document_by_title on search_document (title_folded, product_id);
 create index search_document_by_time on search_document (indexed_at);

@@ -152,7 +152,7 @@ const aggregate = sql<ProductAggregate>`json_build_object(
       'height', md.height, 'position', md.position) order by md.position, md.id) from media md where md.product_id = p.id), '[]'::json),
   'variants', ${variants},
   'markets', coalesce((select json_agg(json_build_object('id', mk.id, 'currency', mk.currency, 'taxIncluded', mk.tax_included, 'defaultLocale', mk.default_locale,
-      'countries', (select json_agg(mc.country order by mc.position) from market_country mc where mc.market_id = mk.id)) order by mk.created_at, mk.id)
+      'countries', (select json_agg(mc.country order by mc.position) from market_country mc where mc.market_id = mk.id)) order by mk.created_at, mk.handle)
     from market mk where mk.merchant_id = p.merchant_id), '[]'::json),
   'policies', coalesce((select json_agg(json_build_object('marketId', po.market_id, 'type', po.type, 'summaries', po.summaries, 'url', po.url) order by po.type, po.id)
     from policy po where po.merchant_id = p.merchant_id), '[]'::json))`;

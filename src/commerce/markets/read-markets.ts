@@ -16,7 +16,7 @@ export function findMarkets(reader: Reader, merchantIds: readonly string[]): Pro
     .select(sql<string[]>`array(select c.country from market_country c where c.market_id = m.id order by c.position)`.as("countries"))
     .where(sql<boolean>`m.merchant_id = any(${merchantIds}::text[])`)
     .orderBy("m.createdAt")
-    .orderBy("m.id")
+    .orderBy("m.handle")
     .execute();
 }
 

@@ -1,0 +1,149 @@
+/**
+ * The tree that products are filed in: six levels at most, never a circle, and nothing is taken away under what hangs on it. A category is
+ * found by its id, else by its slug.
+ */
+import { sql } from "kysely";
+import type { Transaction } from "#database/transaction.ts";
+import { fail, type FailureConflict } from "#foundation/failure.ts";
+import { createId } from "#foundation/ids.ts";
+import { catalogBounds } from "./write-bounds.ts";
+import {
+  faultAt,
+  type Faults,
+  integerFaults,
+  localizedFaults,
+  type LocalizedTextInput,
+  requireNoFaults,
+  slugFaults,
+  toLocalizedMap,
+} from "./write-faults.ts";
+import { endOf, publishedBelow, requirePlace } from "./write-category-tree.ts";
+import { lockCatalog, raiseCatalogVersion, reindexProducts, requireVersion, type Tenant, toId } from "./write-tenant.ts";
+
+export interface CategoryUpsertInput {
+  /** Without it the category is found by its slug, or made. */
+  readonly categoryId?: string | null | undefined;
+  readonly expectedVersion?: number | null | undefined;
+  readonly slug: string;
+  readonly names: readonly LocalizedTextInput[];
+  /** Left out: stays where it is. Null: a root. */
+  readonly parentId?: string | null | undefined;
+  /** Among its siblings; the end unless told. */
+  readonly position?: number | null | undefined;
+}
+
+export interface CategoryDeleteInput {
+  readonly categoryId: string;
+  readonly expectedVersion?: number | null | undefined;
+}
+
+export async function upsertCategory(transaction: Transaction, tenant: Tenant, input: CategoryUpsertInput): Promise<{ categoryId: string }> {
+  requireNoFaults(upsertFaults(input));
+  await lockCatalog(transaction, tenant);
+  const existing = await findCategory(transaction, tenant, input);
+  const before = existing ?? { id: null, parentId: null, position: undefined };
+  const parentId = input.parentId === undefined ? before.parentId : input.parentId;
+  const isMoved = parentId !== before.parentId;
+  if (isMoved && parentId !== null) await requirePlace(transaction, tenant, { categoryId: before.id, parentId });
+  const names = JSON.stringify(toLocalizedMap(input.names));
+  const stays = isMoved ? undefined : before.position;
+  const row = { slug: input.slug, names, parentId, position: input.position ?? stays ?? (await endOf(transaction, tenant, parentId)) };
+  return existing === undefined ? insertCategory(transaction, tenant, row) : updateCategory(transaction, tenant, { ...row, id: existing.id });
+}
+
+function upsertFaults({ slug, names, position }: CategoryUpsertInput): Faults {
+  return [
+    ...slugFaults("/slug", slug),
+    ...localizedFaults("/names", names, { max: catalogBounds.nameMax }),
+    ...integerFaults("/position", position, { min: 0, max: catalogBounds.positionMax }),
+  ];
+}
+
+interface Category {
+  readonly id: string;
+  readonly slug: string;
+  readonly parentId: string | null;
+  readonly position: number;
+  readonly version: number;
+}
+
+/** By its id, or by its slug where no id is given; a slug that another one has is refused, and so is another version than expected. */
+async function findCategory(
+  transaction: Transaction,
+  tenant: Tenant,
+  { categoryId, slug, expectedVersion }: CategoryUpsertInput,
+): Promise<Category | undefined> {
+  const rows = await transaction
+    .selectFrom("category")
+    .select(["id", "slug", "parentId", "position", "version"])
+    .where("merchantId", "=", tenant.merchantId)
+    .where((row) => row.or([row("id", "=", toId(categoryId ?? "")), row("slug", "=", slug)]))
+    .execute();
+  const withSlug = rows.find((row) => row.slug === slug);
+  const existing = typeof categoryId === "string" ? rows.find(({ id }) => id === categoryId) : withSlug;
+  if (existing === undefined && typeof categoryId === "string") throw fail("resource_not_found");
+  if (existing === undefined) return undefined;
+  if (withSlug !== undefined && withSlug.id !== existing.id) {
+    const message = "Another category of the merchant has this slug.";
+    throw fail("already_exists", { message, details: [faultAt("/slug", "already_exists", message)], conflict: conflictOf(withSlug, "slug_taken") });
+  }
+  requireVersion(conflictOf(existing), expectedVersion);
+  return existing;
+}
+
+interface CategoryRow {
+  readonly slug: string;
+  /** JSON. */
+  readonly names: string;
+  readonly parentId: string | null;
+  readonly position: number;
+}
+
+async function insertCategory(transaction: Transaction, tenant: Tenant, row: CategoryRow): Promise<{ categoryId: string }> {
+  const id = createId("category", tenant.now.getTime());
+  await transaction
+    .insertInto("category")
+    .values({ ...row, id, merchantId: tenant.merchantId, createdAt: tenant.now, updatedAt: tenant.now })
+    .execute();
+  await raiseCatalogVersion(transaction, tenant);
+  return { categoryId: id };
+}
+
+async function updateCategory(transaction: Transaction, tenant: Tenant, row: CategoryRow & { readonly id: string }): Promise<{ categoryId: string }> {
+  const { id, slug, names, parentId, position } = row;
+  const changed = await sql`
+    update category set slug = ${slug}, names = ${names}::jsonb, parent_id = ${parentId}, position = ${position}, version = version + 1, updated_at = ${tenant.now}
+    where id = ${id} and (slug, names, parent_id, position) is distinct from (${slug}, ${names}::jsonb, ${parentId}, ${position}::int)
+    returning id`.execute(transaction);
+  if (changed.rows.length > 0) {
+    await raiseCatalogVersion(transaction, tenant);
+    await reindexProducts(transaction, tenant, await publishedBelow(transaction, id));
+  }
+  return { categoryId: id };
+}
+
+export async function deleteCategory(transaction: Transaction, tenant: Tenant, input: CategoryDeleteInput): Promise<{ categoryId: string }> {
+  await lockCatalog(transaction, tenant);
+  const { rows } = await sql<Category & { children: number; products: number }>`
+    select id, slug, parent_id, position, version,
+      (select count(*) from category c where c.parent_id = category.id) as children,
+      (select count(*) from product_category pc where pc.category_id = category.id) as products
+    from category where id = ${toId(input.categoryId)} and merchant_id = ${tenant.merchantId}`.execute(transaction);
+  const [category] = rows;
+  if (category === undefined) throw fail("resource_not_found");
+  const { children, products } = category;
+  if (children > 0) throw fail("still_in_use", { conflict: conflictOf(category, "has_children", { children, products }) });
+  if (products > 0) throw fail("still_in_use", { conflict: conflictOf(category, "has_products", { children, products }) });
+  requireVersion(conflictOf(category), input.expectedVersion);
+  await transaction.deleteFrom("category").where("id", "=", category.id).where("merchantId", "=", tenant.merchantId).execute();
+  await raiseCatalogVersion(transaction, tenant);
+  return { categoryId: category.id };
+}
+
+function conflictOf(
+  { id, version }: Pick<Category, "id" | "version">,
+  reason: string | null = null,
+  data: Readonly<Record<string, unknown>> = {},
+): FailureConflict {
+  return { resource: "category", id, currentStatus: null, currentVersion: version, reason, data };
+}

@@ -1,0 +1,108 @@
+/**
+ * Many products in one call, each in a savepoint of its own: what one item breaks is undone and told in its result, and the others stand. A
+ * fault that is none of the registry is ours, and ends the whole call.
+ */
+import { sql } from "kysely";
+import type { Transaction } from "#database/transaction.ts";
+import { Failure, type FailureCode, type FailureConflict, type FailureDetail } from "#foundation/failure.ts";
+import { catalogBounds } from "./write-bounds.ts";
+import { countFaults, requireNoFaults } from "./write-faults.ts";
+import { importItemFaults, type ProductImportItem } from "./write-import-faults.ts";
+import { type ImportContext, type ImportedItem, importItem } from "./write-import-item.ts";
+import { lockCatalog, recordProductChange, reindexProducts, type Tenant } from "./write-tenant.ts";
+
+export interface ProductsImportInput {
+  readonly items: readonly ProductImportItem[];
+}
+
+export interface ProductImportResult {
+  readonly index: number;
+  /** `updated` also where there was nothing left to change. */
+  readonly status: "created" | "updated" | "failed";
+  readonly productId: string | null;
+  readonly error: ProductImportError | null;
+}
+
+export interface ProductImportError {
+  readonly code: FailureCode;
+  readonly message: string;
+  /** Their fields point into the item. */
+  readonly details: readonly FailureDetail[];
+  readonly conflict: FailureConflict | null;
+}
+
+export async function importProducts(
+  transaction: Transaction,
+  tenant: Tenant,
+  { items }: ProductsImportInput,
+): Promise<{ results: ProductImportResult[] }> {
+  requireNoFaults(countFaults("/items", items, { min: 1, max: catalogBounds.importItemsMax }));
+  const context = await readContext(transaction, tenant, items);
+  const results: ProductImportResult[] = [];
+  const imported: ImportedItem[] = [];
+  for (const [index, item] of items.entries()) {
+    const outcome = await tryItem(transaction, tenant, { item, context });
+    if (!(outcome instanceof Failure)) imported.push(outcome);
+    results.push(toResult(index, outcome));
+  }
+  await recordImport(transaction, tenant, imported);
+  return { results };
+}
+
+async function readContext(transaction: Transaction, tenant: Tenant, items: readonly ProductImportItem[]): Promise<ImportContext> {
+  const { defaultLocale } = await lockCatalog(transaction, tenant);
+  const markets = await transaction.selectFrom("market").select(["id", "handle", "currency"]).where("merchantId", "=", tenant.merchantId).execute();
+  const slugs = [...new Set(items.flatMap(({ categorySlugs }) => categorySlugs ?? []))];
+  const categories = await transaction
+    .selectFrom("category")
+    .select(["id", "slug"])
+    .where("merchantId", "=", tenant.merchantId)
+    .where(sql<boolean>`slug = any(${slugs}::text[])`)
+    .execute();
+  return {
+    defaultLocale,
+    markets: new Map(markets.map(({ id, handle, currency }) => [handle, { id, currency }])),
+    categoryIds: new Map(categories.map(({ id, slug }) => [slug, id])),
+  };
+}
+
+async function tryItem(
+  transaction: Transaction,
+  tenant: Tenant,
+  { item, context }: { readonly item: ProductImportItem; readonly context: ImportContext },
+): Promise<ImportedItem | Failure> {
+  const savepoint = sql.raw("import_item");
+  let isOpen = false;
+  try {
+    requireNoFaults(importItemFaults(item));
+    await sql`savepoint ${savepoint}`.execute(transaction);
+    isOpen = true;
+    const imported = await importItem(transaction, tenant, { item, context });
+    await sql`release savepoint ${savepoint}`.execute(transaction);
+    return imported;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    if (isOpen) {
+      await sql`rollback to savepoint ${savepoint}`.execute(transaction);
+      await sql`release savepoint ${savepoint}`.execute(transaction);
+    }
+    return error;
+  }
+}
+
+function toResult(index: number, outcome: ImportedItem | Failure): ProductImportResult {
+  if (!(outcome instanceof Failure)) {
+    return { index, status: outcome.isCreated ? "created" : "updated", productId: outcome.productId, error: null };
+  }
+  const { details = [], conflict = null } = outcome.parts;
+  return { index, status: "failed", productId: null, error: { code: outcome.code, message: outcome.message, details, conflict } };
+}
+
+/** A product that several items speak of changes once; one that was made here has its first version. */
+async function recordImport(transaction: Transaction, tenant: Tenant, imported: readonly ImportedItem[]): Promise<void> {
+  const created = new Set(imported.filter(({ isCreated }) => isCreated).map(({ productId }) => productId));
+  const changed = [...new Set(imported.filter(({ isChanged }) => isChanged).map(({ productId }) => productId))].filter((id) => !created.has(id));
+  const toIndex = [...new Set(imported.filter(({ needsIndexing }) => needsIndexing).map(({ productId }) => productId))].toSorted();
+  if (created.size + changed.length > 0) await recordProductChange(transaction, tenant, { changed, alsoIndex: toIndex });
+  else await reindexProducts(transaction, tenant, toIndex);
+}

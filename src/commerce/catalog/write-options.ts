@@ -1,0 +1,119 @@
+/**
+ * What a product's variants differ in. Each variant on sale chooses once for every option, so options may only change as far as its variants
+ * still fit; discontinued ones keep what they were sold as.
+ */
+import { sql } from "kysely";
+import type { Transaction } from "#database/transaction.ts";
+import { fail } from "#foundation/failure.ts";
+import { catalogBounds } from "./write-bounds.ts";
+import { codeFaults, countFaults, type Faults, localizedFaults, type LocalizedTextInput, repeatFaults, toLocalizedMap } from "./write-faults.ts";
+import { conflictOf, type LockedProduct } from "./write-tenant.ts";
+
+export interface OptionInput {
+  readonly code: string;
+  readonly names: readonly LocalizedTextInput[];
+  /** In the order shown. */
+  readonly choices: readonly OptionChoiceInput[];
+}
+
+export interface OptionChoiceInput {
+  readonly code: string;
+  readonly labels: readonly LocalizedTextInput[];
+}
+
+export function optionsFaults(field: string, options: readonly OptionInput[] | null | undefined): Faults {
+  if (options === null || options === undefined) return [];
+  return [
+    ...countFaults(field, options, { min: 0, max: catalogBounds.optionsMax }),
+    ...options.flatMap((option, index) => optionFaults(`${field}/${index}`, option)),
+    ...repeatFaults(
+      options.map(({ code }) => code),
+      (index) => `${field}/${index}/code`,
+    ),
+  ];
+}
+
+function optionFaults(at: string, { code, names, choices }: OptionInput): Faults {
+  return [
+    ...codeFaults(`${at}/code`, code),
+    ...localizedFaults(`${at}/names`, names, { max: catalogBounds.nameMax }),
+    ...countFaults(`${at}/choices`, choices, { min: 1, max: catalogBounds.choicesMax }),
+    ...choices.flatMap((choice, index) => [
+      ...codeFaults(`${at}/choices/${index}/code`, choice.code),
+      ...localizedFaults(`${at}/choices/${index}/labels`, choice.labels, { max: catalogBounds.nameMax }),
+    ]),
+    ...repeatFaults(
+      choices.map((choice) => choice.code),
+      (index) => `${at}/choices/${index}/code`,
+    ),
+  ];
+}
+
+/** Makes these the product's options, says whether anything changed. Whether its variants still fit is the caller's to ask afterwards. */
+export async function saveOptions(transaction: Transaction, productId: string, options: readonly OptionInput[]): Promise<boolean> {
+  const rows = options.map(({ code, names, choices }, position) => ({
+    code,
+    names: toLocalizedMap(names),
+    choices: choices.map((choice) => ({ code: choice.code, labels: toLocalizedMap(choice.labels) })),
+    position,
+  }));
+  const { rows: counted } = await sql<{ changes: number }>`
+    with wanted as (select * from json_to_recordset(${JSON.stringify(rows)}::json) as w(code text, names jsonb, choices jsonb, position int)),
+    removed as (delete from product_option where product_id = ${productId} and code not in (select code from wanted) returning 1),
+    saved as (
+      insert into product_option (product_id, code, names, choices, position)
+      select ${productId}, code, names, choices, position from wanted
+      on conflict (product_id, code) do update set names = excluded.names, choices = excluded.choices, position = excluded.position
+      where (product_option.names, product_option.choices, product_option.position) is distinct from (excluded.names, excluded.choices, excluded.position)
+      returning 1)
+    select (select count(*) from removed) + (select count(*) from saved) as changes`.execute(transaction);
+  return (counted[0]?.changes ?? 0) > 0;
+}
+
+/** Option code → the codes of its choices. */
+export type KnownOptions = ReadonlyMap<string, ReadonlySet<string>>;
+
+export async function readOptions(transaction: Transaction, productId: string): Promise<KnownOptions> {
+  const rows = await transaction.selectFrom("productOption").select(["code", "choices"]).where("productId", "=", productId).execute();
+  return new Map(rows.map(({ code, choices }) => [code, new Set((choices as { code: string }[]).map((choice) => choice.code))]));
+}
+
+/** Reads what is on sale and refuses if the options, just written, no longer describe it. */
+export async function requireVariantsFit(transaction: Transaction, product: LockedProduct): Promise<void> {
+  const options = await readOptions(transaction, product.id);
+  const variants = await transaction
+    .selectFrom("variant")
+    .select(["id", "options", "discontinued"])
+    .where("productId", "=", product.id)
+    .orderBy("position")
+    .orderBy("id")
+    .execute();
+  requireFit(
+    product,
+    options,
+    variants.map(({ id, discontinued, ...variant }) => ({ id, discontinued, options: variant.options as Record<string, string> })),
+  );
+}
+
+export interface Combination {
+  readonly id: string;
+  readonly options: Readonly<Record<string, string>>;
+  readonly discontinued: boolean;
+}
+
+/** A discontinued variant may keep a combination that its product no longer offers. */
+export function requireFit(product: LockedProduct, options: KnownOptions, variants: readonly Combination[]): void {
+  const misfits = variants.filter((variant) => !variant.discontinued && misfitOf(options, variant.options) !== undefined);
+  if (misfits.length === 0) return;
+  throw fail("still_in_use", { conflict: conflictOf(product, "options_in_use", { variantIds: misfits.map(({ id }) => id) }) });
+}
+
+/** What a combination lacks, has too much or does not know; undefined when it fits. */
+export function misfitOf(options: KnownOptions, combination: Readonly<Record<string, string>>): string | undefined {
+  for (const [code, choices] of options) {
+    const chosen = combination[code];
+    if (chosen === undefined) return `It does not choose for the option "${code}".`;
+    if (!choices.has(chosen)) return `The option "${code}" has no such choice.`;
+  }
+  return Object.keys(combination).length === options.size ? undefined : "It chooses for an option that the product does not have.";
+}

@@ -1,0 +1,122 @@
+/**
+ * What a variant costs in each market. The price's history is evidence (the lowest price of 30 days must be shown beside a reduction): a new
+ * price ends the open one and opens the next, and nothing of a prior row is ever changed but its end.
+ */
+import { sql } from "kysely";
+import type { Transaction } from "#database/transaction.ts";
+import { fail } from "#foundation/failure.ts";
+import { amountMinorMax } from "#foundation/money.ts";
+import { catalogBounds } from "./write-bounds.ts";
+import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults } from "./write-faults.ts";
+import { conflictOf, lockCatalog, recordProductChange, type Tenant, toId } from "./write-tenant.ts";
+
+export interface PriceAmounts {
+  /** In minor units; null ends the offer. */
+  readonly amountMinor: number | null;
+  /** What it is compared with ("was"): above the amount. */
+  readonly compareAtMinor?: number | null | undefined;
+  /** The market's; sent along, it is checked, so that yen are never written as cents. */
+  readonly currency?: string | null | undefined;
+}
+
+export interface PriceInput extends PriceAmounts {
+  readonly variantId: string;
+  readonly marketId: string;
+}
+
+export interface PricesSetInput {
+  readonly prices: readonly PriceInput[];
+}
+
+/** The products whose prices changed. */
+export async function setPrices(transaction: Transaction, tenant: Tenant, { prices }: PricesSetInput): Promise<{ productIds: string[] }> {
+  requireNoFaults([
+    ...countFaults("/prices", prices, { min: 1, max: catalogBounds.pricesMax }),
+    ...prices.flatMap((price, index) => priceFaults(`/prices/${index}`, price)),
+    ...repeatFaults(
+      prices.map(({ variantId, marketId }) => `${variantId} ${marketId}`),
+      (index) => `/prices/${index}`,
+    ),
+  ]);
+  await lockCatalog(transaction, tenant);
+  const productOf = await lockVariants(transaction, tenant, prices);
+  await requireMarkets(transaction, tenant, prices);
+  const changed = await savePrices(transaction, tenant, prices);
+  const productIds = [...new Set(changed.flatMap((variantId) => productOf.get(variantId) ?? []))].toSorted();
+  if (productIds.length > 0) await recordProductChange(transaction, tenant, { changed: productIds });
+  return { productIds };
+}
+
+export function priceFaults(at: string, { amountMinor, compareAtMinor, currency }: PriceAmounts): Faults {
+  const isCompareAtTooLow = typeof compareAtMinor === "number" && (amountMinor === null || compareAtMinor <= amountMinor);
+  return [
+    ...integerFaults(`${at}/amountMinor`, amountMinor, { min: 0, max: amountMinorMax }),
+    ...integerFaults(`${at}/compareAtMinor`, compareAtMinor, { min: 1, max: amountMinorMax }),
+    ...(isCompareAtTooLow ? [faultAt(`${at}/compareAtMinor`, "out_of_range", "It must be above the amount.")] : []),
+    ...(typeof currency === "string" && !/^[A-Z]{3}$/.test(currency)
+      ? [faultAt(`${at}/currency`, "pattern_mismatch", "It must be an ISO 4217 code in capitals.")]
+      : []),
+  ];
+}
+
+/** The variants' products, held still in the order of their ids. */
+async function lockVariants(transaction: Transaction, tenant: Tenant, prices: readonly PriceInput[]): Promise<Map<string, string>> {
+  const ids = prices.map(({ variantId }) => toId(variantId));
+  const rows = await transaction
+    .selectFrom("product as p")
+    .innerJoin("variant as v", "v.productId", "p.id")
+    .select(["v.id as variantId", "p.id", "p.status", "p.version"])
+    .where("v.merchantId", "=", tenant.merchantId)
+    .where(sql<boolean>`v.id = any(${ids}::text[])`)
+    .orderBy("p.id")
+    .forNoKeyUpdate("p")
+    .execute();
+  const archived = rows.find(({ status }) => status === "archived");
+  if (archived !== undefined) throw fail("invalid_state", { conflict: conflictOf(archived, "product_archived") });
+  const productOf = new Map(rows.map(({ variantId, id }) => [variantId, id]));
+  const details = prices.flatMap(({ variantId }, index) =>
+    productOf.has(variantId) ? [] : [faultAt(`/prices/${index}/variantId`, "resource_not_found", "There is no such variant.")],
+  );
+  if (details.length > 0) throw fail("resource_not_found", { details });
+  return productOf;
+}
+
+async function requireMarkets(transaction: Transaction, tenant: Tenant, prices: readonly PriceInput[]): Promise<void> {
+  const rows = await transaction.selectFrom("market").select(["id", "currency"]).where("merchantId", "=", tenant.merchantId).execute();
+  const currencyOf = new Map(rows.map(({ id, currency }) => [id, currency]));
+  const details = prices.flatMap(({ marketId }, index) =>
+    currencyOf.has(marketId) ? [] : [faultAt(`/prices/${index}/marketId`, "resource_not_found", "There is no such market.")],
+  );
+  if (details.length > 0) throw fail("resource_not_found", { details });
+  requireNoFaults(prices.flatMap((price, index) => currencyFaults(`/prices/${index}`, price, currencyOf.get(price.marketId))));
+}
+
+export function currencyFaults(at: string, { currency }: PriceAmounts, wanted: string | undefined): Faults {
+  if (currency === null || currency === undefined || currency === wanted) return [];
+  return [faultAt(`${at}/currency`, "currency_mismatch", `The market's currency is ${wanted ?? "unknown"}.`)];
+}
+
+/**
+ * Ids of the variants whose price changed. The merchant's row must be locked. A price that began this very millisecond (or later, by another
+ * machine's clock) lasts one millisecond and the next begins where it ends, so that each row of the history keeps its own time.
+ */
+export async function savePrices(transaction: Transaction, tenant: Tenant, prices: readonly PriceInput[]): Promise<string[]> {
+  if (prices.length === 0) return [];
+  const wanted = sql`json_to_recordset(${JSON.stringify(prices)}::json)
+    as w("variantId" text, "marketId" text, "amountMinor" bigint, "compareAtMinor" bigint)`;
+  const ended = await sql<{ variantId: string }>`
+    update price p set valid_until = greatest(${tenant.now}::timestamptz, p.valid_from + interval '1 millisecond')
+    from ${wanted}
+    where p.variant_id = w."variantId" and p.market_id = w."marketId" and p.valid_until is null
+      and (w."amountMinor" is null or (p.amount_minor, p.compare_at_minor) is distinct from (w."amountMinor", w."compareAtMinor"))
+    returning p.variant_id`.execute(transaction);
+  const opened = await sql<{ variantId: string }>`
+    insert into price (variant_id, market_id, merchant_id, amount_minor, compare_at_minor, valid_from)
+    select w."variantId", w."marketId", ${tenant.merchantId}, w."amountMinor", w."compareAtMinor",
+      greatest(${tenant.now}::timestamptz, (select max(p.valid_until) from price p where p.variant_id = w."variantId" and p.market_id = w."marketId"))
+    from ${wanted}
+    where w."amountMinor" is not null and not exists (
+      select from price p where p.variant_id = w."variantId" and p.market_id = w."marketId" and p.valid_until is null)
+    returning variant_id`.execute(transaction);
+  return [...new Set([...ended.rows, ...opened.rows].map(({ variantId }) => variantId))];
+}

@@ -1,0 +1,156 @@
+/**
+ * Making a product and changing what it says about itself. A product starts as a draft: what it needs to be sold (texts, variants, prices) may
+ * come in any order, and is asked for when it is published.
+ */
+import { sql } from "kysely";
+import type { Transaction } from "#database/transaction.ts";
+import { fail } from "#foundation/failure.ts";
+import { createId } from "#foundation/ids.ts";
+import { type AttributeInput, attributesFaults, toAttributes } from "./write-attributes.ts";
+import { catalogBounds } from "./write-bounds.ts";
+import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults, textFaults } from "./write-faults.ts";
+import { type OptionInput, optionsFaults, requireVariantsFit, saveOptions } from "./write-options.ts";
+import { lockCatalog, lockEditableProduct, raiseCatalogVersion, recordProductChange, type Tenant, toId } from "./write-tenant.ts";
+import { saveTranslations, type TranslationInput, translationsFaults } from "./write-translations.ts";
+
+export interface RatingInput {
+  /** 0–5. */
+  readonly average: number;
+  readonly count: number;
+}
+
+/** Left out: stays as it is. Null: has none any more. */
+export interface ProductFields {
+  readonly brand?: string | null | undefined;
+  /** What the merchant imported. */
+  readonly rating?: RatingInput | null | undefined;
+  readonly attributes?: readonly AttributeInput[] | null | undefined;
+  readonly options?: readonly OptionInput[] | null | undefined;
+}
+
+export interface ProductCreateInput extends ProductFields {
+  readonly categoryIds?: readonly string[] | null | undefined;
+  readonly translations: readonly TranslationInput[];
+}
+
+export interface ProductUpdateInput extends ProductFields {
+  readonly productId: string;
+  readonly expectedVersion?: number | null | undefined;
+  readonly categoryIds?: readonly string[] | null | undefined;
+}
+
+export async function createProduct(transaction: Transaction, tenant: Tenant, input: ProductCreateInput): Promise<{ productId: string }> {
+  requireNoFaults([
+    ...productFaults("", input),
+    ...categoryFaults("/categoryIds", input.categoryIds),
+    ...translationsFaults("/translations", input.translations, 1),
+  ]);
+  await lockCatalog(transaction, tenant);
+  const productId = await insertProduct(transaction, tenant);
+  await saveTranslations(transaction, tenant, { productId, translations: input.translations, fieldOf: (index) => `/translations/${index}/slug` });
+  await saveProductFields(transaction, tenant, { productId, fields: input });
+  if (input.categoryIds !== null && input.categoryIds !== undefined) {
+    await requireCategories(transaction, tenant, input.categoryIds);
+    await saveProductCategories(transaction, productId, input.categoryIds);
+  }
+  await raiseCatalogVersion(transaction, tenant);
+  return { productId };
+}
+
+export async function updateProduct(transaction: Transaction, tenant: Tenant, input: ProductUpdateInput): Promise<{ productId: string }> {
+  requireNoFaults([...productFaults("", input), ...categoryFaults("/categoryIds", input.categoryIds)]);
+  const product = await lockEditableProduct(transaction, tenant, input);
+  let isChanged = await saveProductFields(transaction, tenant, { productId: product.id, fields: input });
+  if (input.options !== undefined) await requireVariantsFit(transaction, product);
+  if (input.categoryIds !== undefined) {
+    await requireCategories(transaction, tenant, input.categoryIds ?? []);
+    isChanged = (await saveProductCategories(transaction, product.id, input.categoryIds ?? [])) || isChanged;
+  }
+  if (isChanged) await recordProductChange(transaction, tenant, { changed: [product.id] });
+  return { productId: product.id };
+}
+
+export function productFaults(at: string, { brand, rating, attributes, options }: ProductFields): Faults {
+  const average = rating?.average ?? 0;
+  return [
+    ...textFaults(`${at}/brand`, brand, { max: catalogBounds.brandMax }),
+    ...(average >= 0 && average <= 5 ? [] : [faultAt(`${at}/rating/average`, "out_of_range", "It must be from 0 to 5.")]),
+    ...integerFaults(`${at}/rating/count`, rating?.count, { min: 0, max: 2_147_483_647 }),
+    ...attributesFaults(`${at}/attributes`, attributes),
+    ...optionsFaults(`${at}/options`, options),
+  ];
+}
+
+export function categoryFaults(field: string, keys: readonly string[] | null | undefined): Faults {
+  if (keys === null || keys === undefined) return [];
+  return [...countFaults(field, keys, { min: 0, max: catalogBounds.categoriesPerProductMax }), ...repeatFaults(keys, (index) => `${field}/${index}`)];
+}
+
+export async function insertProduct(transaction: Transaction, tenant: Tenant): Promise<string> {
+  const id = createId("product", tenant.now.getTime());
+  await transaction.insertInto("product").values({ id, merchantId: tenant.merchantId, createdAt: tenant.now, updatedAt: tenant.now }).execute();
+  return id;
+}
+
+interface FieldsToSave {
+  readonly productId: string;
+  readonly fields: ProductFields;
+}
+
+/** Says whether anything changed. */
+export async function saveProductFields(transaction: Transaction, tenant: Tenant, { productId, fields }: FieldsToSave): Promise<boolean> {
+  const areOptionsChanged = fields.options === undefined ? false : await saveOptions(transaction, productId, fields.options ?? []);
+  const patch = patchOf(fields);
+  if (Object.keys(patch).length === 0) return areOptionsChanged;
+  const saved = await sql`
+    with patch as (select ${JSON.stringify(patch)}::jsonb as given),
+    wanted as (
+      select id,
+        case when given ? 'brand' then given ->> 'brand' else brand end as brand,
+        case when given ? 'rating' then (given -> 'rating' ->> 'average')::float8 else rating_average end as rating_average,
+        case when given ? 'rating' then (given -> 'rating' ->> 'count')::int else rating_count end as rating_count,
+        coalesce(given -> 'attributes', attributes) as attributes
+      from product, patch where id = ${productId} and merchant_id = ${tenant.merchantId})
+    update product p set brand = w.brand, rating_average = w.rating_average, rating_count = w.rating_count, attributes = w.attributes
+    from wanted w
+    where p.id = w.id and (p.brand, p.rating_average, p.rating_count, p.attributes) is distinct from (w.brand, w.rating_average, w.rating_count, w.attributes)
+    returning p.id`.execute(transaction);
+  return areOptionsChanged || saved.rows.length > 0;
+}
+
+/** Only what was given: a key with null empties the column, a missing one leaves it. */
+function patchOf({ brand, rating, attributes }: ProductFields): Record<string, unknown> {
+  return {
+    ...(brand === undefined ? {} : { brand }),
+    ...(rating === undefined ? {} : { rating }),
+    ...(attributes === undefined ? {} : { attributes: toAttributes(attributes ?? []) }),
+  };
+}
+
+async function requireCategories(transaction: Transaction, tenant: Tenant, categoryIds: readonly string[]): Promise<void> {
+  if (categoryIds.length === 0) return;
+  const known = await transaction
+    .selectFrom("category")
+    .select("id")
+    .where("merchantId", "=", tenant.merchantId)
+    .where(sql<boolean>`id = any(${categoryIds.map(toId)}::text[])`)
+    .execute();
+  const found = new Set(known.map(({ id }) => id));
+  const details = categoryIds.flatMap((id, index) =>
+    found.has(id) ? [] : [faultAt(`/categoryIds/${index}`, "resource_not_found", "There is no such category.")],
+  );
+  if (details.length > 0) throw fail("resource_not_found", { details });
+}
+
+/** Makes these the product's categories, in this order; says whether anything changed. */
+export async function saveProductCategories(transaction: Transaction, productId: string, categoryIds: readonly string[]): Promise<boolean> {
+  const { rows } = await sql<{ changes: number }>`
+    with wanted as (select id, (place - 1)::int as position from unnest(${categoryIds}::text[]) with ordinality as w(id, place)),
+    removed as (delete from product_category where product_id = ${productId} and category_id not in (select id from wanted) returning 1),
+    saved as (
+      insert into product_category (product_id, category_id, position) select ${productId}, id, position from wanted
+      on conflict (product_id, category_id) do update set position = excluded.position where product_category.position <> excluded.position
+      returning 1)
+    select (select count(*) from removed) + (select count(*) from saved) as changes`.execute(transaction);
+  return (rows[0]?.changes ?? 0) > 0;
+}

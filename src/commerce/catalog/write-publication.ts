@@ -1,0 +1,107 @@
+/**
+ * A product's life: draft → published → draft → … and, at its end, archived.
+ *
+ * Unpublishing leads back to the draft, because it is the state in which one works on a product. Deleting is for drafts only, so that nothing
+ * vanishes from sale by a slip; a draft that was never published is removed with all it has, but one that the world has seen is archived:
+ * its slugs stay its own for ever, its price history stays evidence, and orders still find it. Unpublishing takes it back from the archive.
+ */
+import type { Transaction } from "#database/transaction.ts";
+import { fail } from "#foundation/failure.ts";
+import {
+  conflictOf,
+  lockEditableProduct,
+  lockProduct,
+  type LockedProduct,
+  raiseCatalogVersion,
+  recordProductChange,
+  requireVersion,
+  type Tenant,
+} from "./write-tenant.ts";
+
+export interface ProductTransitionInput {
+  readonly productId: string;
+  readonly expectedVersion?: number | null | undefined;
+}
+
+export async function publishProduct(transaction: Transaction, tenant: Tenant, input: ProductTransitionInput): Promise<{ productId: string }> {
+  const product = await lockEditableProduct(transaction, tenant, input);
+  if (product.status === "published") return { productId: product.id };
+  await requirePublishable(transaction, product);
+  await setStatus(transaction, tenant, { product, status: "published" });
+  await recordProductChange(transaction, tenant, { changed: [product.id] });
+  return { productId: product.id };
+}
+
+/** From the archive too: it is the way back. */
+export async function unpublishProduct(transaction: Transaction, tenant: Tenant, input: ProductTransitionInput): Promise<{ productId: string }> {
+  const product = await lockProduct(transaction, tenant, input);
+  if (product.status === "draft") return { productId: product.id };
+  await setStatus(transaction, tenant, { product, status: "draft" });
+  await recordProductChange(transaction, tenant, { changed: [product.id], alsoIndex: product.status === "published" ? [product.id] : [] });
+  return { productId: product.id };
+}
+
+/** `archived` says which of the two happened. */
+export async function deleteProduct(
+  transaction: Transaction,
+  tenant: Tenant,
+  input: ProductTransitionInput,
+): Promise<{ productId: string; archived: boolean }> {
+  const product = await lockEditableProduct(transaction, tenant, { productId: input.productId });
+  if (product.status === "published") throw fail("invalid_state", { conflict: conflictOf(product, "product_published") });
+  requireVersion(conflictOf(product), input.expectedVersion);
+  const wasSeen = product.publishedAt !== null;
+  if (wasSeen) {
+    await setStatus(transaction, tenant, { product, status: "archived" });
+    await recordProductChange(transaction, tenant, { changed: [product.id] });
+  } else {
+    await transaction.deleteFrom("product").where("id", "=", product.id).where("merchantId", "=", tenant.merchantId).execute();
+    await raiseCatalogVersion(transaction, tenant);
+  }
+  return { productId: product.id, archived: wasSeen };
+}
+
+/** Refuses with the first thing missing as the reason, and all of them in the data. */
+export async function requirePublishable(transaction: Transaction, product: LockedProduct): Promise<void> {
+  const { hasTranslation, hasVariant, hasPrice } = await transaction
+    .selectNoFrom((row) => [
+      row
+        .exists(row.selectFrom("productTranslation").select("locale").where("productId", "=", product.id).where("locale", "=", product.defaultLocale))
+        .as("hasTranslation"),
+      row.exists(row.selectFrom("variant").select("id").where("productId", "=", product.id)).as("hasVariant"),
+      row
+        .exists(
+          row
+            .selectFrom("price")
+            .innerJoin("variant", "variant.id", "price.variantId")
+            .select("variant.id")
+            .where("variant.productId", "=", product.id)
+            .where("price.validUntil", "is", null),
+        )
+        .as("hasPrice"),
+    ])
+    .executeTakeFirstOrThrow();
+  const missing = [
+    ...(hasTranslation ? [] : ["missing_default_translation"]),
+    ...(hasVariant ? [] : ["missing_variant"]),
+    ...(hasPrice ? [] : ["missing_price"]),
+  ];
+  const [reason] = missing;
+  if (reason !== undefined) throw fail("invalid_state", { conflict: conflictOf(product, reason, { missing, defaultLocale: product.defaultLocale }) });
+}
+
+interface StatusToSet {
+  readonly product: LockedProduct;
+  readonly status: LockedProduct["status"];
+}
+
+/** The first publication's time stays: taking a product off for a day does not make it new. */
+export async function setStatus(transaction: Transaction, tenant: Tenant, { product, status }: StatusToSet): Promise<void> {
+  const publishedAt = status === "published" ? (product.publishedAt ?? tenant.now) : product.publishedAt;
+  await transaction
+    .updateTable("product")
+    .set({ status, publishedAt })
+    .where("id", "=", product.id)
+    .where("merchantId", "=", tenant.merchantId)
+    .execute();
+}

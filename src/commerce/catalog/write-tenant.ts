@@ -1,0 +1,126 @@
+/**
+ * For whom a change is made, and what every change of a catalog has in common: it holds the merchant's row before it reads, so that the
+ * catalog's changes follow each other and what was checked is still true when it is written; it raises each version once; and it tells the
+ * search index. Locks are always taken in the order merchant, products by id, the rest.
+ */
+import { sql } from "kysely";
+import type { Transaction } from "#database/transaction.ts";
+import { fail, type FailureConflict } from "#foundation/failure.ts";
+import { isCleanText } from "#foundation/text.ts";
+
+export interface Tenant {
+  readonly merchantId: string;
+  readonly now: Date;
+  /** Brings the search index up to date with these products, whether they are for sale or no longer. */
+  readonly reindex: (transaction: Transaction, productIds: readonly string[]) => Promise<void>;
+}
+
+const reindexChunk = 500;
+
+export interface LockedMerchant {
+  readonly defaultLocale: string;
+}
+
+/** `no key`: what only refers to the merchant (carts, orders) need not wait for a change of its catalog. */
+export async function lockCatalog(transaction: Transaction, tenant: Tenant): Promise<LockedMerchant> {
+  const merchant = await transaction
+    .selectFrom("merchant")
+    .select("defaultLocale")
+    .where("id", "=", tenant.merchantId)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  if (merchant === undefined) throw fail("merchant_not_found");
+  return merchant;
+}
+
+/** An id that PostgreSQL cannot even read (it refuses NUL in a text) is one that nothing has. */
+export function toId(text: string): string {
+  return isCleanText(text) ? text : "";
+}
+
+export interface LockedProduct {
+  readonly id: string;
+  readonly status: "draft" | "published" | "archived";
+  readonly version: number;
+  readonly publishedAt: Date | null;
+  /** The merchant's. */
+  readonly defaultLocale: string;
+}
+
+/** Merchant and product in one statement. */
+export async function lockProduct(
+  transaction: Transaction,
+  tenant: Tenant,
+  { productId, expectedVersion }: { readonly productId: string; readonly expectedVersion?: number | null | undefined },
+): Promise<LockedProduct> {
+  const product = await transaction
+    .selectFrom("merchant as m")
+    .innerJoin("product as p", "p.merchantId", "m.id")
+    .select(["p.id", "p.status", "p.version", "p.publishedAt", "m.defaultLocale"])
+    .where("m.id", "=", tenant.merchantId)
+    .where("p.id", "=", toId(productId))
+    .forNoKeyUpdate(["m", "p"])
+    .executeTakeFirst();
+  if (product === undefined) throw fail("product_not_found");
+  requireVersion(conflictOf(product), expectedVersion);
+  return product;
+}
+
+/** An archived product stays as it was: it is taken back to a draft first. State is checked before version (as in carts). */
+export async function lockEditableProduct(
+  transaction: Transaction,
+  tenant: Tenant,
+  input: { readonly productId: string; readonly expectedVersion?: number | null | undefined },
+): Promise<LockedProduct> {
+  const product = await lockProduct(transaction, tenant, { productId: input.productId });
+  requireEditable(product);
+  requireVersion(conflictOf(product), input.expectedVersion);
+  return product;
+}
+
+export function requireEditable(product: Pick<LockedProduct, "id" | "status" | "version">): void {
+  if (product.status === "archived") throw fail("invalid_state", { conflict: conflictOf(product, "product_archived") });
+}
+
+export function requireVersion(found: FailureConflict, expectedVersion: number | null | undefined): void {
+  if (expectedVersion === null || expectedVersion === undefined || expectedVersion === found.currentVersion) return;
+  throw fail("version_conflict", { conflict: found });
+}
+
+export function conflictOf(
+  product: Pick<LockedProduct, "id" | "status" | "version">,
+  reason: string | null = null,
+  data: Readonly<Record<string, unknown>> = {},
+): FailureConflict {
+  return { resource: "product", id: product.id, currentStatus: product.status, currentVersion: product.version, reason, data };
+}
+
+/** Raises each product's version and the catalog's, once, and has those on sale indexed, with others whose place in the index changed. */
+export async function recordProductChange(
+  transaction: Transaction,
+  tenant: Tenant,
+  { changed, alsoIndex = [] }: { readonly changed: readonly string[]; readonly alsoIndex?: readonly string[] },
+): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    with raised as (update merchant set catalog_version = catalog_version + 1 where id = ${tenant.merchantId}),
+    touched as (
+      update product set version = version + 1, updated_at = ${tenant.now}
+      where id = any(${changed}::text[]) and merchant_id = ${tenant.merchantId} returning id, status)
+    select id from touched where status = 'published'`.execute(transaction);
+  await reindexProducts(transaction, tenant, [...new Set([...rows.map(({ id }) => id), ...alsoIndex])].toSorted());
+}
+
+/** For what belongs to the catalog but to no product. */
+export async function raiseCatalogVersion(transaction: Transaction, tenant: Tenant): Promise<void> {
+  await transaction
+    .updateTable("merchant")
+    .set((merchant) => ({ catalogVersion: merchant("catalogVersion", "+", 1) }))
+    .where("id", "=", tenant.merchantId)
+    .execute();
+}
+
+export async function reindexProducts(transaction: Transaction, tenant: Tenant, productIds: readonly string[]): Promise<void> {
+  for (let start = 0; start < productIds.length; start += reindexChunk) {
+    await tenant.reindex(transaction, productIds.slice(start, start + reindexChunk));
+  }
+}

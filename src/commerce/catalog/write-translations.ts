@@ -1,0 +1,140 @@
+/**
+ * A product's texts per locale, and its slugs. A slug names one product of its merchant for ever: the ones a product leaves stay its own and
+ * may be taken back, and no other product ever gets them.
+ */
+import { sql } from "kysely";
+import type { Transaction } from "#database/transaction.ts";
+import { fail } from "#foundation/failure.ts";
+import { catalogBounds } from "./write-bounds.ts";
+import { countFaults, faultAt, type Faults, localeFaults, repeatFaults, requireNoFaults, slugFaults, textFaults, toLocale } from "./write-faults.ts";
+import { conflictOf, lockEditableProduct, recordProductChange, type Tenant } from "./write-tenant.ts";
+
+/** The whole translation: what is left out is empty. */
+export interface TranslationInput {
+  readonly locale: string;
+  readonly slug: string;
+  readonly title: string;
+  readonly summary?: string | null | undefined;
+  /** Markdown. */
+  readonly description?: string | null | undefined;
+  readonly seoTitle?: string | null | undefined;
+  readonly seoDescription?: string | null | undefined;
+}
+
+export interface ProductTranslationUpsertInput extends TranslationInput {
+  readonly productId: string;
+  readonly expectedVersion?: number | null | undefined;
+}
+
+export async function upsertProductTranslation(
+  transaction: Transaction,
+  tenant: Tenant,
+  input: ProductTranslationUpsertInput,
+): Promise<{ productId: string }> {
+  requireNoFaults(translationFaults("", input));
+  const product = await lockEditableProduct(transaction, tenant, input);
+  const { total } = await transaction
+    .selectFrom("productTranslation")
+    .select((row) => row.fn.countAll<number>().as("total"))
+    .where("productId", "=", product.id)
+    .where("locale", "<>", toLocale(input.locale))
+    .executeTakeFirstOrThrow();
+  if (total >= catalogBounds.localesMax) {
+    throw fail("invalid_state", { conflict: conflictOf(product, "translation_limit_reached", { limit: catalogBounds.localesMax }) });
+  }
+  const isChanged = await saveTranslations(transaction, tenant, { productId: product.id, translations: [input], fieldOf: () => "/slug" });
+  if (isChanged) await recordProductChange(transaction, tenant, { changed: [product.id] });
+  return { productId: product.id };
+}
+
+export function translationsFaults(field: string, translations: readonly TranslationInput[], min: number): Faults {
+  return [
+    ...countFaults(field, translations, { min, max: catalogBounds.localesMax }),
+    ...translations.flatMap((translation, index) => translationFaults(`${field}/${index}`, translation)),
+    ...repeatFaults(
+      translations.map(({ locale }) => toLocale(locale)),
+      (index) => `${field}/${index}/locale`,
+    ),
+  ];
+}
+
+function translationFaults(at: string, translation: TranslationInput): Faults {
+  return [
+    ...localeFaults(`${at}/locale`, translation.locale),
+    ...slugFaults(`${at}/slug`, translation.slug),
+    ...textFaults(`${at}/title`, translation.title, { max: catalogBounds.titleMax }),
+    ...textFaults(`${at}/summary`, translation.summary, { max: catalogBounds.summaryMax, lines: "many" }),
+    ...textFaults(`${at}/description`, translation.description, { max: catalogBounds.descriptionMax, lines: "many" }),
+    ...textFaults(`${at}/seoTitle`, translation.seoTitle, { max: catalogBounds.seoTitleMax }),
+    ...textFaults(`${at}/seoDescription`, translation.seoDescription, { max: catalogBounds.seoDescriptionMax, lines: "many" }),
+  ];
+}
+
+export interface TranslationsToSave {
+  readonly productId: string;
+  readonly translations: readonly TranslationInput[];
+  /** Where the slug of the n-th translation stands in the input. */
+  readonly fieldOf: (index: number) => string;
+}
+
+/** Says whether anything changed. The merchant's row must be locked: it keeps the slugs still between look and write. */
+export async function saveTranslations(transaction: Transaction, tenant: Tenant, toSave: TranslationsToSave): Promise<boolean> {
+  if (toSave.translations.length === 0) return false;
+  await reserveSlugs(transaction, tenant, toSave);
+  const rows = toSave.translations.map((translation) => ({ ...translation, locale: toLocale(translation.locale) }));
+  const saved = await sql`
+    insert into product_translation
+      (product_id, locale, merchant_id, slug, title, summary, description, seo_title, seo_description, updated_at)
+    select ${toSave.productId}, t.locale, ${tenant.merchantId}, t.slug, t.title, t.summary, t.description, t."seoTitle", t."seoDescription", ${tenant.now}::timestamptz
+    from json_to_recordset(${JSON.stringify(rows)}::json)
+      as t(locale text, slug text, title text, summary text, description text, "seoTitle" text, "seoDescription" text)
+    on conflict (product_id, locale) do update set
+      slug = excluded.slug, title = excluded.title, summary = excluded.summary, description = excluded.description,
+      seo_title = excluded.seo_title, seo_description = excluded.seo_description, updated_at = excluded.updated_at
+    where (product_translation.slug, product_translation.title, product_translation.summary, product_translation.description,
+           product_translation.seo_title, product_translation.seo_description)
+      is distinct from (excluded.slug, excluded.title, excluded.summary, excluded.description, excluded.seo_title, excluded.seo_description)
+    returning locale`.execute(transaction);
+  return saved.rows.length > 0;
+}
+
+async function reserveSlugs(transaction: Transaction, tenant: Tenant, { productId, translations, fieldOf }: TranslationsToSave): Promise<void> {
+  const slugs = [...new Set(translations.map(({ slug }) => slug))];
+  const known = await transaction
+    .selectFrom("productSlug")
+    .select(["slug", "productId"])
+    .where("merchantId", "=", tenant.merchantId)
+    .where(sql<boolean>`slug = any(${slugs}::text[])`)
+    .execute();
+  const foreign = known.filter((owner) => owner.productId !== productId);
+  const [first] = foreign;
+  if (first !== undefined) throw slugTaken(foreign, { translations, fieldOf });
+  const fresh = slugs.filter((slug) => known.every((owner) => owner.slug !== slug));
+  if (fresh.length === 0) return;
+  await transaction
+    .insertInto("productSlug")
+    .values(fresh.map((slug) => ({ merchantId: tenant.merchantId, slug, productId })))
+    .execute();
+}
+
+function slugTaken(
+  owners: readonly { slug: string; productId: string }[],
+  { translations, fieldOf }: Pick<TranslationsToSave, "translations" | "fieldOf">,
+): Error {
+  const taken = new Map(owners.map(({ slug, productId }) => [slug, productId]));
+  const details = translations.flatMap(({ slug }, index) =>
+    taken.has(slug) ? [faultAt(fieldOf(index), "already_exists", "Another product of the merchant has or had this slug.")] : [],
+  );
+  const [owner] = owners;
+  return fail("already_exists", {
+    details,
+    conflict: {
+      resource: "product",
+      id: owner?.productId ?? null,
+      currentStatus: null,
+      currentVersion: null,
+      reason: "slug_taken",
+      data: { slugs: [...taken.keys()] },
+    },
+  });
+}

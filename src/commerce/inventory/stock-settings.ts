@@ -1,0 +1,52 @@
+/** How a variant's stock is treated: how far below zero it may be sold, and from where on it is low. Opens the stock of a new variant at zero. */
+import { sql } from "kysely";
+import type { Transaction } from "#database/transaction.ts";
+import type { Tenant } from "#commerce/catalog/write-tenant.ts";
+import { insufficientStock } from "./insufficient-stock.ts";
+
+export interface StockSettings {
+  readonly variantId: string;
+  readonly isNew: boolean;
+  /** Null: as it is, 0 where it is new. */
+  readonly backorderLimit: number | null;
+  /** Null: as it is, 5 where it is new. */
+  readonly lowStockThreshold: number | null;
+}
+
+const lowStockThresholdDefault = 5;
+
+/** Says whether anything changed. */
+export async function saveStockSettings(transaction: Transaction, tenant: Tenant, settings: readonly StockSettings[]): Promise<boolean> {
+  const fresh = settings.filter(({ isNew }) => isNew);
+  if (fresh.length > 0) await openStockLevels(transaction, tenant, fresh);
+  const given = settings.filter(({ isNew, backorderLimit, lowStockThreshold }) => !isNew && (backorderLimit !== null || lowStockThreshold !== null));
+  const isChanged = given.length > 0 && (await changeSettings(transaction, tenant, given));
+  return fresh.length > 0 || isChanged;
+}
+
+async function openStockLevels(transaction: Transaction, tenant: Tenant, settings: readonly StockSettings[]): Promise<void> {
+  await sql`
+    insert into stock_level (variant_id, merchant_id, on_hand, reserved, backorder_limit, low_stock_threshold, updated_at)
+    select s."variantId", ${tenant.merchantId}, 0, 0, coalesce(s."backorderLimit", 0), coalesce(s."lowStockThreshold", ${lowStockThresholdDefault}::int), ${tenant.now}::timestamptz
+    from json_to_recordset(${JSON.stringify(settings)}::json) as s("variantId" text, "backorderLimit" int, "lowStockThreshold" int)
+    on conflict (variant_id) do nothing`.execute(transaction);
+}
+
+async function changeSettings(transaction: Transaction, tenant: Tenant, settings: readonly StockSettings[]): Promise<boolean> {
+  const wanted = sql`json_to_recordset(${JSON.stringify(settings)}::json) as w("variantId" text, "backorderLimit" int, "lowStockThreshold" int)`;
+  const { rows } = await sql`
+    update stock_level s set backorder_limit = coalesce(w."backorderLimit", s.backorder_limit),
+      low_stock_threshold = coalesce(w."lowStockThreshold", s.low_stock_threshold), updated_at = ${tenant.now}
+    from ${wanted}
+    where s.variant_id = w."variantId" and s.reserved <= s.on_hand + coalesce(w."backorderLimit", s.backorder_limit)
+      and (s.backorder_limit, s.low_stock_threshold)
+        is distinct from (coalesce(w."backorderLimit", s.backorder_limit), coalesce(w."lowStockThreshold", s.low_stock_threshold))
+    returning s.variant_id`.execute(transaction);
+  // What the update passed over with another limit than wanted is promised to buyers already.
+  const refused = await sql<{ variantId: string; onHand: number; reserved: number; backorderLimit: number }>`
+    select s.variant_id, s.on_hand, s.reserved, s.backorder_limit from stock_level s join ${wanted} on s.variant_id = w."variantId"
+    where s.backorder_limit <> w."backorderLimit" order by s.variant_id limit 1`.execute(transaction);
+  const [first] = refused.rows;
+  if (first !== undefined) throw insufficientStock(first);
+  return rows.length > 0;
+}

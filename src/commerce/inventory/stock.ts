@@ -1,0 +1,129 @@
+/**
+ * What is on hand of a variant. It never falls below zero nor below what is promised to buyers, and every change leaves a movement, so that the
+ * movements always add up to the level. The level is not part of the catalog: it raises no version (orders change it all the time, and would
+ * queue for the merchant's row), but a published product is indexed anew, because it may be sold out now.
+ */
+import { sql } from "kysely";
+import type { Transaction } from "#database/transaction.ts";
+import { catalogBounds } from "#commerce/catalog/write-bounds.ts";
+import { faultAt, type Faults, integerFaults, requireNoFaults, textFaults } from "#commerce/catalog/write-faults.ts";
+import { reindexProducts, type Tenant, toId } from "#commerce/catalog/write-tenant.ts";
+import { fail } from "#foundation/failure.ts";
+import { insufficientStock, stockLimitReached } from "./insufficient-stock.ts";
+
+/** `sold` is not among them: only orders sell. */
+export const stockAdjustReasons = ["received", "correction", "damaged", "lost", "returned"] as const;
+export type StockAdjustReason = (typeof stockAdjustReasons)[number];
+
+export interface StockAdjustInput {
+  readonly variantId: string;
+  /** Units, not zero: positive arrives, negative leaves. */
+  readonly delta: number;
+  readonly reason: StockAdjustReason;
+  readonly note?: string | null | undefined;
+}
+
+export interface StockAdjusted {
+  readonly variantId: string;
+  readonly productId: string;
+  readonly movementId: number;
+  readonly onHand: number;
+}
+
+const noteMax = 500;
+
+export async function adjustStock(transaction: Transaction, tenant: Tenant, input: StockAdjustInput): Promise<StockAdjusted> {
+  requireNoFaults(adjustFaults(input));
+  const product = await lockProductOf(transaction, tenant, input.variantId);
+  const { rows } = await sql<{ movementId: number; onHand: number }>`
+    with moved as (
+      update stock_level set on_hand = on_hand + ${input.delta}::int, updated_at = ${tenant.now}
+      where variant_id = ${input.variantId} and merchant_id = ${tenant.merchantId}
+        and on_hand + ${input.delta}::int between 0 and ${catalogBounds.onHandMax}::int and reserved <= on_hand + ${input.delta}::int + backorder_limit
+      returning variant_id, on_hand)
+    insert into stock_movement (merchant_id, variant_id, delta, on_hand_after, reason, note, created_at)
+    select ${tenant.merchantId}, variant_id, ${input.delta}::int, on_hand, ${input.reason}, ${input.note ?? null}::text, ${tenant.now}::timestamptz from moved
+    returning id as movement_id, on_hand_after as on_hand`.execute(transaction);
+  const [movement] = rows;
+  if (movement === undefined) throw await whyNot(transaction, input);
+  if (product.status === "published") await reindexProducts(transaction, tenant, [product.id]);
+  return { variantId: input.variantId, productId: product.id, ...movement };
+}
+
+function adjustFaults({ delta, reason, note }: StockAdjustInput): Faults {
+  const known: readonly string[] = stockAdjustReasons;
+  return [
+    ...integerFaults("/delta", delta, { min: -catalogBounds.onHandMax, max: catalogBounds.onHandMax }),
+    ...(delta === 0 ? [faultAt("/delta", "out_of_range", "It must not be zero.")] : []),
+    ...(known.includes(reason) ? [] : [{ ...faultAt("/reason", "unknown_value", "There is no such reason."), allowed: known }]),
+    ...textFaults("/note", note, { max: noteMax, lines: "many" }),
+  ];
+}
+
+/** The product before the level, as everywhere; a product held still is indexed from what is true when it is. */
+async function lockProductOf(transaction: Transaction, tenant: Tenant, variantId: string): Promise<{ id: string; status: string }> {
+  const product = await transaction
+    .selectFrom("product as p")
+    .innerJoin("variant as v", "v.productId", "p.id")
+    .select(["p.id", "p.status"])
+    .where("v.id", "=", toId(variantId))
+    .where("v.merchantId", "=", tenant.merchantId)
+    .forNoKeyUpdate("p")
+    .executeTakeFirst();
+  if (product === undefined) throw fail("resource_not_found");
+  return product;
+}
+
+async function whyNot(transaction: Transaction, { variantId, delta }: StockAdjustInput): Promise<Error> {
+  const level = await transaction
+    .selectFrom("stockLevel")
+    .select(["variantId", "onHand", "reserved", "backorderLimit"])
+    .where("variantId", "=", variantId)
+    .executeTakeFirst();
+  const figures = level ?? { variantId, onHand: 0, reserved: 0, backorderLimit: 0 };
+  if (figures.onHand + delta > catalogBounds.onHandMax)
+    return stockLimitReached(variantId, { onHand: figures.onHand, delta, limit: catalogBounds.onHandMax });
+  return insufficientStock(figures, { delta });
+}
+
+export interface StockToSet {
+  readonly variantId: string;
+  readonly onHand: number;
+  readonly isNew: boolean;
+}
+
+interface StockMove extends StockToSet {
+  readonly delta: number;
+  readonly reason: "received" | "correction";
+}
+
+/** Sets what was counted, for imports. Says whether anything changed. */
+export async function setStock(transaction: Transaction, tenant: Tenant, counts: readonly StockToSet[]): Promise<boolean> {
+  if (counts.length === 0) return false;
+  const ids = counts.map(({ variantId }) => variantId);
+  const levels = await transaction
+    .selectFrom("stockLevel")
+    .select(["variantId", "onHand", "reserved", "backorderLimit"])
+    .where("merchantId", "=", tenant.merchantId)
+    .where(sql<boolean>`variant_id = any(${ids}::text[])`)
+    .orderBy("variantId")
+    .forUpdate()
+    .execute();
+  const moves = counts.flatMap((count): StockMove[] => {
+    const level = levels.find(({ variantId }) => variantId === count.variantId);
+    if (level === undefined || level.onHand === count.onHand) return [];
+    if (level.reserved > count.onHand + level.backorderLimit) throw insufficientStock(level, { asked: count.onHand });
+    return [{ ...count, delta: count.onHand - level.onHand, reason: count.isNew ? "received" : "correction" }];
+  });
+  if (moves.length > 0) await writeMoves(transaction, tenant, moves);
+  return moves.length > 0;
+}
+
+async function writeMoves(transaction: Transaction, tenant: Tenant, moves: readonly StockMove[]): Promise<void> {
+  await sql`
+    with moves as (select * from json_to_recordset(${JSON.stringify(moves)}::json) as m("variantId" text, "onHand" int, delta int, reason text)),
+    moved as (
+      update stock_level s set on_hand = m."onHand", updated_at = ${tenant.now} from moves m where s.variant_id = m."variantId")
+    insert into stock_movement (merchant_id, variant_id, delta, on_hand_after, reason, note, created_at)
+    select ${tenant.merchantId}, "variantId", delta, "onHand", reason, null, ${tenant.now}::timestamptz from moves`.execute(transaction);
+}

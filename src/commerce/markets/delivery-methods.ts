@@ -1,0 +1,84 @@
+/** The ways a market's orders reach their buyers, each found by its code; prices in the market's currency. */
+import { sql } from "kysely";
+import type { Transaction } from "#database/transaction.ts";
+import { catalogBounds } from "#commerce/catalog/write-bounds.ts";
+import {
+  faultAt,
+  type Faults,
+  integerFaults,
+  localizedFaults,
+  type LocalizedTextInput,
+  requireNoFaults,
+  slugFaults,
+  textFaults,
+  toLocalizedMap,
+} from "#commerce/catalog/write-faults.ts";
+import { lockCatalog, type Tenant } from "#commerce/catalog/write-tenant.ts";
+import { createId } from "#foundation/ids.ts";
+import { amountMinorMax } from "#foundation/money.ts";
+import { requireMarket } from "./of-market.ts";
+
+/** The whole method: what stands here replaces what was. */
+export interface DeliveryMethodUpsertInput {
+  readonly marketId: string;
+  readonly code: string;
+  readonly names: readonly LocalizedTextInput[];
+  readonly carrier?: string | null | undefined;
+  readonly pickup: boolean;
+  readonly priceMinor: number;
+  /** From this subtotal on it costs nothing; null: never. */
+  readonly freeFromMinor?: number | null | undefined;
+  /** The market's; sent along, it is checked. */
+  readonly currency?: string | null | undefined;
+  readonly minDays: number;
+  readonly maxDays: number;
+  /** Offered; true unless told. */
+  readonly active?: boolean | null | undefined;
+  readonly position?: number | null | undefined;
+}
+
+const daysMax = 365;
+const carrierMax = 100;
+
+export async function upsertDeliveryMethod(
+  transaction: Transaction,
+  tenant: Tenant,
+  input: DeliveryMethodUpsertInput,
+): Promise<{ deliveryMethodId: string }> {
+  requireNoFaults(deliveryMethodFaults(input));
+  await lockCatalog(transaction, tenant);
+  const market = await requireMarket(transaction, tenant, input.marketId);
+  if (typeof input.currency === "string" && input.currency !== market.currency) {
+    requireNoFaults([faultAt("/currency", "currency_mismatch", `The market's currency is ${market.currency}.`)]);
+  }
+  const { rows } = await sql<{ id: string }>`
+    insert into delivery_method as d (id, merchant_id, market_id, code, names, carrier, pickup, price_minor, free_from_minor, min_days, max_days, active, position, updated_at)
+    select ${createId("deliveryMethod", tenant.now.getTime())}, ${tenant.merchantId}, ${market.id}, m.code, m.names, m.carrier, m.pickup,
+      m."priceMinor", m."freeFromMinor", m."minDays", m."maxDays", coalesce(m.active, true), coalesce(m.position, 0), ${tenant.now}::timestamptz
+    from json_to_record(${JSON.stringify({ ...input, names: toLocalizedMap(input.names) })}::json) as m(code text, names jsonb, carrier text, pickup boolean,
+      "priceMinor" bigint, "freeFromMinor" bigint, "minDays" int, "maxDays" int, active boolean, position int)
+    on conflict (market_id, code) do update set
+      names = excluded.names, carrier = excluded.carrier, pickup = excluded.pickup, price_minor = excluded.price_minor,
+      free_from_minor = excluded.free_from_minor, min_days = excluded.min_days, max_days = excluded.max_days, active = excluded.active,
+      position = excluded.position,
+      updated_at = case when
+        (d.names, d.carrier, d.pickup, d.price_minor, d.free_from_minor, d.min_days, d.max_days, d.active, d.position) is distinct from
+        (excluded.names, excluded.carrier, excluded.pickup, excluded.price_minor, excluded.free_from_minor, excluded.min_days, excluded.max_days,
+         excluded.active, excluded.position) then excluded.updated_at else d.updated_at end
+    returning id`.execute(transaction);
+  return { deliveryMethodId: rows[0]?.id ?? "" };
+}
+
+function deliveryMethodFaults(input: DeliveryMethodUpsertInput): Faults {
+  return [
+    ...slugFaults("/code", input.code),
+    ...localizedFaults("/names", input.names, { max: catalogBounds.nameMax }),
+    ...textFaults("/carrier", input.carrier, { max: carrierMax }),
+    ...integerFaults("/priceMinor", input.priceMinor, { min: 0, max: amountMinorMax }),
+    ...integerFaults("/freeFromMinor", input.freeFromMinor, { min: 0, max: amountMinorMax }),
+    ...integerFaults("/minDays", input.minDays, { min: 0, max: daysMax }),
+    ...integerFaults("/maxDays", input.maxDays, { min: 0, max: daysMax }),
+    ...(input.maxDays < input.minDays ? [faultAt("/maxDays", "out_of_range", "It must not be below minDays.")] : []),
+    ...integerFaults("/position", input.position, { min: 0, max: catalogBounds.positionMax }),
+  ];
+}

@@ -1,0 +1,227 @@
+/**
+ * A market is a set of countries that are sold to alike: one currency, one way to show tax, one default locale. A country belongs to one market
+ * of its merchant at most, and the currency stays once there are prices, because the amounts of the price history have no other.
+ */
+import { sql } from "kysely";
+import type { Transaction } from "#database/transaction.ts";
+import { catalogBounds } from "#commerce/catalog/write-bounds.ts";
+import {
+  countFaults,
+  faultAt,
+  type Faults,
+  localeFaults,
+  repeatFaults,
+  requireNoFaults,
+  slugFaults,
+  textFaults,
+  toLocale,
+} from "#commerce/catalog/write-faults.ts";
+import { lockCatalog, raiseCatalogVersion, reindexProducts, requireVersion, type Tenant, toId } from "#commerce/catalog/write-tenant.ts";
+import { fail, type FailureConflict } from "#foundation/failure.ts";
+import { createId } from "#foundation/ids.ts";
+import { isCountry } from "#foundation/locales.ts";
+import { isCurrency } from "#foundation/money.ts";
+
+/** The whole market: what stands here replaces what was. */
+export interface MarketUpsertInput {
+  /** Without it the market is found by its handle, or made. */
+  readonly marketId?: string | null | undefined;
+  readonly expectedVersion?: number | null | undefined;
+  readonly handle: string;
+  readonly name: string;
+  /** ISO 4217. */
+  readonly currency: string;
+  /** Whether the prices contain the tax. */
+  readonly taxIncluded: boolean;
+  readonly defaultLocale: string;
+  /** A name of the IANA time zone database. */
+  readonly timeZone: string;
+  /** ISO 3166-1 alpha-2; the first is the market's own. */
+  readonly countries: readonly string[];
+}
+
+const countriesMax = 249;
+
+export async function upsertMarket(transaction: Transaction, tenant: Tenant, input: MarketUpsertInput): Promise<{ marketId: string }> {
+  requireNoFaults(marketFaults(input));
+  await lockCatalog(transaction, tenant);
+  const existing = await findMarket(transaction, tenant, input);
+  if (existing !== undefined) requireVersion(conflictOf(existing), input.expectedVersion);
+  const marketId = existing?.id ?? createId("market", tenant.now.getTime());
+  await requireFreeCountries(transaction, tenant, { marketId, countries: input.countries });
+  if (existing !== undefined && existing.currency !== input.currency) await requireNoPrices(transaction, existing);
+  const isRowChanged =
+    existing === undefined
+      ? await insertMarket(transaction, tenant, { ...input, marketId })
+      : await updateMarket(transaction, tenant, { ...input, marketId });
+  const areCountriesChanged = await saveCountries(transaction, tenant, { marketId, countries: input.countries });
+  if (!isRowChanged && !areCountriesChanged) return { marketId };
+  if (!isRowChanged) await raiseMarketVersion(transaction, tenant, marketId);
+  await raiseCatalogVersion(transaction, tenant);
+  if (existing !== undefined) await reindexProducts(transaction, tenant, await publishedIn(transaction, marketId));
+  return { marketId };
+}
+
+function marketFaults(input: MarketUpsertInput): Faults {
+  return [
+    ...slugFaults("/handle", input.handle),
+    ...textFaults("/name", input.name, { max: catalogBounds.nameMax }),
+    ...(isCurrency(input.currency) ? [] : [faultAt("/currency", "unknown_currency", "It is not a currency of ISO 4217.")]),
+    ...localeFaults("/defaultLocale", input.defaultLocale),
+    ...(isTimeZone(input.timeZone) ? [] : [faultAt("/timeZone", "unknown_time_zone", "The IANA time zone database has no such name.")]),
+    ...countFaults("/countries", input.countries, { min: 1, max: countriesMax }),
+    ...input.countries.flatMap((country, index) =>
+      isCountry(country) ? [] : [faultAt(`/countries/${index}`, "unknown_country", "It is not a country code of ISO 3166-1, in capitals.")],
+    ),
+    ...repeatFaults(input.countries, (index) => `/countries/${index}`),
+  ];
+}
+
+/** A name, not an offset: `+01:00` knows no summer. */
+function isTimeZone(text: string): boolean {
+  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(text)) return false;
+  try {
+    return Intl.DateTimeFormat("en", { timeZone: text }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}
+
+interface Market {
+  readonly id: string;
+  readonly handle: string;
+  readonly currency: string;
+  readonly version: number;
+}
+
+async function findMarket(transaction: Transaction, tenant: Tenant, { marketId, handle }: MarketUpsertInput): Promise<Market | undefined> {
+  const rows = await transaction
+    .selectFrom("market")
+    .select(["id", "handle", "currency", "version"])
+    .where("merchantId", "=", tenant.merchantId)
+    .where((row) => row.or([row("id", "=", toId(marketId ?? "")), row("handle", "=", handle)]))
+    .execute();
+  const withHandle = rows.find((row) => row.handle === handle);
+  if (marketId === null || marketId === undefined) return withHandle;
+  const existing = rows.find(({ id }) => id === marketId);
+  if (existing === undefined) throw fail("resource_not_found");
+  if (withHandle !== undefined && withHandle.id !== existing.id) {
+    const message = "Another market of the merchant has this handle.";
+    throw fail("already_exists", {
+      message,
+      details: [faultAt("/handle", "already_exists", message)],
+      conflict: conflictOf(withHandle, "handle_taken"),
+    });
+  }
+  return existing;
+}
+
+interface MarketCountries {
+  readonly marketId: string;
+  readonly countries: readonly string[];
+}
+
+async function requireFreeCountries(transaction: Transaction, tenant: Tenant, { marketId, countries }: MarketCountries): Promise<void> {
+  const taken = await transaction
+    .selectFrom("marketCountry")
+    .innerJoin("market", "market.id", "marketCountry.marketId")
+    .select(["marketCountry.country", "market.id", "market.handle", "market.version"])
+    .where("marketCountry.merchantId", "=", tenant.merchantId)
+    .where("market.id", "<>", marketId)
+    .where(sql<boolean>`country = any(${countries}::text[])`)
+    .orderBy("marketCountry.country")
+    .execute();
+  const [first] = taken;
+  if (first === undefined) return;
+  const details = taken.map(({ country, handle }) =>
+    faultAt(`/countries/${countries.indexOf(country)}`, "already_exists", `${country} belongs to the market "${handle}".`),
+  );
+  const conflict = conflictOf(first, "country_taken", { countries: taken.map(({ country }) => country), handle: first.handle });
+  throw fail("already_exists", { message: details[0]?.message ?? "A country belongs to another market.", details, conflict });
+}
+
+async function requireNoPrices(transaction: Transaction, market: Market): Promise<void> {
+  const price = await transaction.selectFrom("price").select("variantId").where("marketId", "=", market.id).limit(1).executeTakeFirst();
+  if (price === undefined) return;
+  throw fail("invalid_state", { conflict: conflictOf(market, "market_has_prices", { currency: market.currency }) });
+}
+
+type MarketToSave = MarketUpsertInput & { readonly marketId: string };
+
+async function insertMarket(transaction: Transaction, tenant: Tenant, { marketId, ...input }: MarketToSave): Promise<true> {
+  const { handle, name, currency, taxIncluded, timeZone } = input;
+  await transaction
+    .insertInto("market")
+    .values({
+      id: marketId,
+      merchantId: tenant.merchantId,
+      handle,
+      name,
+      currency,
+      taxIncluded,
+      defaultLocale: toLocale(input.defaultLocale),
+      timeZone,
+      createdAt: tenant.now,
+      updatedAt: tenant.now,
+    })
+    .execute();
+  return true;
+}
+
+async function updateMarket(transaction: Transaction, tenant: Tenant, { marketId, ...input }: MarketToSave): Promise<boolean> {
+  const values = sql.join(
+    [
+      sql`${input.handle}::text`,
+      sql`${input.name}::text`,
+      sql`${input.currency}::text`,
+      sql`${input.taxIncluded}::boolean`,
+      sql`${toLocale(input.defaultLocale)}::text`,
+      sql`${input.timeZone}::text`,
+    ],
+    sql`, `,
+  );
+  const { rows } = await sql`
+    update market set (handle, name, currency, tax_included, default_locale, time_zone) = (${values}), version = version + 1, updated_at = ${tenant.now}
+    where id = ${marketId} and (handle, name, currency, tax_included, default_locale, time_zone) is distinct from (${values})
+    returning id`.execute(transaction);
+  return rows.length > 0;
+}
+
+/** For a change of the countries alone. */
+async function raiseMarketVersion(transaction: Transaction, tenant: Tenant, marketId: string): Promise<void> {
+  await transaction
+    .updateTable("market")
+    .set((row) => ({ version: row("version", "+", 1), updatedAt: tenant.now }))
+    .where("id", "=", marketId)
+    .execute();
+}
+
+async function saveCountries(transaction: Transaction, tenant: Tenant, { marketId, countries }: MarketCountries): Promise<boolean> {
+  const { rows } = await sql<{ changes: number }>`
+    with wanted as (select country, (place - 1)::int as position from unnest(${countries}::text[]) with ordinality as w(country, place)),
+    removed as (delete from market_country where market_id = ${marketId} and country not in (select country from wanted) returning 1),
+    saved as (
+      insert into market_country (merchant_id, country, market_id, position) select ${tenant.merchantId}, country, ${marketId}, position from wanted
+      on conflict (merchant_id, country) do update set position = excluded.position where market_country.position <> excluded.position
+      returning 1)
+    select (select count(*) from removed) + (select count(*) from saved) as changes`.execute(transaction);
+  return (rows[0]?.changes ?? 0) > 0;
+}
+
+/** What is offered in the market, held still until it is indexed. */
+async function publishedIn(transaction: Transaction, marketId: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select p.id from product p
+    where p.status = 'published' and p.id in (
+      select v.product_id from variant v join price on price.variant_id = v.id where price.market_id = ${marketId} and price.valid_until is null)
+    order by p.id for no key update`.execute(transaction);
+  return rows.map(({ id }) => id);
+}
+
+function conflictOf(
+  { id, version }: Pick<Market, "id" | "version">,
+  reason: string | null = null,
+  data: Readonly<Record<string, unknown>> = {},
+): FailureConflict {
+  return { resource: "market", id, currentStatus: null, currentVersion: version, reason, data };
+}

@@ -1,0 +1,70 @@
+/**
+ * What the merchant promises about cancellations, returns, withdrawals and warranty: once for all markets, and for a market that has its own. Its
+ * version rises with every change, because orders keep the one they were placed under.
+ */
+import { sql } from "kysely";
+import type { Transaction } from "#database/transaction.ts";
+import {
+  faultAt,
+  type Faults,
+  isHttpsUrl,
+  localizedFaults,
+  type LocalizedTextInput,
+  requireNoFaults,
+  toLocalizedMap,
+} from "#commerce/catalog/write-faults.ts";
+import { lockCatalog, raiseCatalogVersion, requireVersion, type Tenant } from "#commerce/catalog/write-tenant.ts";
+import { createId } from "#foundation/ids.ts";
+import { requireMarket } from "./of-market.ts";
+
+export const policyTypes = ["cancellation", "return", "withdrawal", "warranty"] as const;
+export type PolicyType = (typeof policyTypes)[number];
+
+export interface PolicyUpsertInput {
+  /** Left out or null: in force in every market that has none of its own. */
+  readonly marketId?: string | null | undefined;
+  readonly type: PolicyType;
+  readonly expectedVersion?: number | null | undefined;
+  readonly summaries: readonly LocalizedTextInput[];
+  readonly url?: string | null | undefined;
+}
+
+const summaryMax = 1000;
+
+export async function upsertPolicy(transaction: Transaction, tenant: Tenant, input: PolicyUpsertInput): Promise<{ policyId: string }> {
+  requireNoFaults(policyFaults(input));
+  await lockCatalog(transaction, tenant);
+  const marketId = input.marketId ?? null;
+  if (marketId !== null) await requireMarket(transaction, tenant, marketId);
+  const existing = await transaction
+    .selectFrom("policy")
+    .select(["id", "version"])
+    .where("merchantId", "=", tenant.merchantId)
+    .where("type", "=", input.type)
+    .where(sql<boolean>`market_id is not distinct from ${marketId}`)
+    .executeTakeFirst();
+  if (existing !== undefined) {
+    const { id, version } = existing;
+    requireVersion({ resource: "policy", id, currentStatus: null, currentVersion: version, reason: null, data: {} }, input.expectedVersion);
+  }
+  const policyId = existing?.id ?? createId("policy", tenant.now.getTime());
+  const { rows } = await sql`
+    insert into policy as p (id, merchant_id, market_id, type, summaries, url, updated_at)
+    values (${policyId}, ${tenant.merchantId}, ${marketId}, ${input.type}, ${JSON.stringify(toLocalizedMap(input.summaries))}::jsonb, ${input.url ?? null}, ${tenant.now})
+    on conflict (id) do update set summaries = excluded.summaries, url = excluded.url, version = p.version + 1, updated_at = excluded.updated_at
+    where (p.summaries, p.url) is distinct from (excluded.summaries, excluded.url)
+    returning id`.execute(transaction);
+  if (rows.length > 0) await raiseCatalogVersion(transaction, tenant);
+  return { policyId };
+}
+
+function policyFaults({ type, summaries, url }: PolicyUpsertInput): Faults {
+  const known: readonly string[] = policyTypes;
+  return [
+    ...(known.includes(type) ? [] : [{ ...faultAt("/type", "unknown_value", "There is no such type."), allowed: known }]),
+    ...localizedFaults("/summaries", summaries, { max: summaryMax, lines: "many" }),
+    ...(url === null || url === undefined || isHttpsUrl(url)
+      ? []
+      : [faultAt("/url", "pattern_mismatch", "It must be an https address without credentials.")]),
+  ];
+}

@@ -1,0 +1,120 @@
+/** Stock never falls below zero nor below what is promised, and its movements add up to its level. */
+import { beforeAll, expect, it } from "vitest";
+import { adjustStock } from "#commerce/inventory/stock.ts";
+import { Failure } from "#foundation/failure.ts";
+import { describeOnBoth } from "#test/support/databases.ts";
+import { createWorld, makePublished, risesOf, startOfWorld, type World } from "./writes-world.ts";
+
+describeOnBoth("stockAdjust", (open, engine) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await createWorld(open);
+  });
+
+  const levelOf = (variantId: string) =>
+    world.db.selectFrom("stockLevel").select(["onHand", "reserved", "updatedAt"]).where("variantId", "=", variantId).executeTakeFirstOrThrow();
+  const movementsOf = (variantId: string) =>
+    world.db
+      .selectFrom("stockMovement")
+      .select(["id", "delta", "onHandAfter", "reason", "note", "createdAt"])
+      .where("variantId", "=", variantId)
+      .orderBy("id")
+      .execute();
+
+  it("changes the level, writes the movement, and has the published product indexed", async () => {
+    const { productId, variantId } = await makePublished(world);
+    const first = await world.run(adjustStock, { variantId, delta: 10, reason: "received", note: "Lieferung 7" });
+    const second = await world.run(adjustStock, { variantId, delta: -3, reason: "damaged" }, world.later(1000));
+    expect(first).toEqual({ variantId, productId, movementId: first.movementId, onHand: 10 });
+    expect(second).toEqual({ variantId, productId, movementId: second.movementId, onHand: 7 });
+    const then = new Date(startOfWorld.getTime() + 1000);
+    expect(await levelOf(variantId)).toEqual({ onHand: 7, reserved: 0, updatedAt: then });
+    expect(await movementsOf(variantId)).toEqual([
+      { id: first.movementId, delta: 10, onHandAfter: 10, reason: "received", note: "Lieferung 7", createdAt: startOfWorld },
+      { id: second.movementId, delta: -3, onHandAfter: 7, reason: "damaged", note: null, createdAt: then },
+    ]);
+    expect(world.takeIndexed()).toEqual([[productId], [productId]]);
+  });
+
+  it("raises no version: the level is not part of the catalog", async () => {
+    const { productId, variantId } = await makePublished(world);
+    expect(await risesOf(world, productId, () => world.run(adjustStock, { variantId, delta: 1, reason: "correction" }))).toEqual({
+      product: 0,
+      catalog: 0,
+    });
+  });
+
+  it.each([
+    [{ onHand: 5, reserved: 0, backorderLimit: 0 }, -6],
+    [{ onHand: 5, reserved: 4, backorderLimit: 0 }, -2],
+    [{ onHand: 5, reserved: 7, backorderLimit: 3 }, -2],
+    [{ onHand: 0, reserved: 0, backorderLimit: 9 }, -1],
+  ])("refuses to take what is not there or is promised: %j by %d", async (figures, delta) => {
+    const { variantId } = await makePublished(world);
+    await world.db.updateTable("stockLevel").set(figures).where("variantId", "=", variantId).execute();
+    expect(await world.refusal(adjustStock, { variantId, delta, reason: "lost" })).toEqual({
+      code: "invalid_state",
+      details: [],
+      conflict: {
+        resource: "variant",
+        id: variantId,
+        currentStatus: null,
+        currentVersion: null,
+        reason: "insufficient_stock",
+        data: { ...figures, delta },
+      },
+    });
+  });
+
+  it("takes exactly what is free", async () => {
+    const { variantId } = await makePublished(world);
+    await world.db.updateTable("stockLevel").set({ onHand: 5, reserved: 4 }).where("variantId", "=", variantId).execute();
+    expect(await world.run(adjustStock, { variantId, delta: -1, reason: "lost" })).toMatchObject({ onHand: 4 });
+  });
+
+  it("refuses more than a level holds", async () => {
+    const { variantId } = await makePublished(world);
+    await world.run(adjustStock, { variantId, delta: 1_000_000_000, reason: "received" });
+    expect(await world.refusal(adjustStock, { variantId, delta: 1, reason: "received" })).toMatchObject({
+      code: "invalid_state",
+      conflict: { reason: "stock_limit_reached", data: { onHand: 1_000_000_000, delta: 1, limit: 1_000_000_000 } },
+    });
+  });
+
+  it.each([
+    [{ delta: 0, reason: "correction" as const }, "body /delta out_of_range"],
+    [{ delta: 0.5, reason: "correction" as const }, "body /delta out_of_range"],
+    [{ delta: 2_000_000_000, reason: "correction" as const }, "body /delta out_of_range"],
+    [{ delta: 1, reason: "sold" as "lost" }, "body /reason unknown_value"],
+    [{ delta: 1, reason: "lost" as const, note: "\u0000" }, "body /note forbidden_characters"],
+  ])("refuses %j", async (input, detail) => {
+    const { variantId } = await makePublished(world);
+    expect(await world.refusal(adjustStock, { variantId, ...input })).toEqual({ code: "invalid_field", details: [detail], conflict: null });
+  });
+
+  it("does not find a variant of another merchant", async () => {
+    const { variantId } = await makePublished(world);
+    expect(await world.refusal(adjustStock, { variantId, delta: 1, reason: "received" }, world.other)).toEqual({
+      code: "resource_not_found",
+      details: [],
+      conflict: null,
+    });
+    expect(await world.refusal(adjustStock, { variantId: "var_\u0000", delta: 1, reason: "received" })).toMatchObject({ code: "resource_not_found" });
+  });
+
+  it.runIf(engine === "postgres")("of twenty that take at the same time as many succeed as there is stock, and the movements add up", async () => {
+    const { productId, variantId } = await makePublished(world);
+    await world.run(adjustStock, { variantId, delta: 25, reason: "received" });
+    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => world.run(adjustStock, { variantId, delta: -2, reason: "lost" })));
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(12);
+    const refused = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason as unknown] : []));
+    expect(refused.map((error) => (error instanceof Failure ? error.parts.conflict?.reason : error))).toEqual(
+      Array.from({ length: 8 }, () => "insufficient_stock"),
+    );
+    expect(await levelOf(variantId)).toMatchObject({ onHand: 1 });
+    const movements = await movementsOf(variantId);
+    expect(movements.map(({ onHandAfter }) => onHandAfter)).toEqual([25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1]);
+    expect(movements.reduce((sum, { delta }) => sum + delta, 0)).toBe(1);
+    expect(world.takeIndexed()).toEqual(Array.from({ length: 13 }, () => [productId]));
+  });
+});

@@ -1,0 +1,189 @@
+/** Two merchants with markets, on a database of their own, and what the tests of catalog, stock and markets ask of it again and again. */
+import { sql } from "kysely";
+import { expect } from "vitest";
+import { createProduct, type ProductCreateInput } from "#commerce/catalog/write-product.ts";
+import { setPrices } from "#commerce/catalog/write-prices.ts";
+import { publishProduct } from "#commerce/catalog/write-publication.ts";
+import type { Tenant } from "#commerce/catalog/write-tenant.ts";
+import { upsertVariant } from "#commerce/catalog/write-variants.ts";
+import { upsertMarket } from "#commerce/markets/market.ts";
+import type { Database, OpenDatabase } from "#database/connect.ts";
+import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { Failure } from "#foundation/failure.ts";
+import type { Open } from "#test/support/databases.ts";
+
+export interface World {
+  readonly database: OpenDatabase;
+  readonly db: Database;
+  readonly tenant: Tenant;
+  readonly other: Tenant;
+  /** Country codes of DE and AT, in EUR; of US, in USD. */
+  readonly europe: string;
+  readonly america: string;
+  readonly otherMarket: string;
+  /** The ids of each call of the search index, emptied by `takeIndexed`. */
+  takeIndexed(): string[][];
+  /** The same merchant, so many milliseconds later. */
+  later(milliseconds: number): Tenant;
+  run<Input, Result>(verb: Verb<Input, Result>, input: Input, tenant?: Tenant): Promise<Result>;
+  /** What the verb is refused with. That it wrote nothing and told the search index nothing is checked here, for every refusal of every test. */
+  refusal<Input, Result>(verb: Verb<Input, Result>, input: Input, tenant?: Tenant): Promise<Refusal>;
+}
+
+export type Verb<Input, Result> = (transaction: Transaction, tenant: Tenant, input: Input) => Promise<Result>;
+
+export const startOfWorld = new Date("2026-03-01T12:00:00.000Z");
+
+export async function createWorld(open: Open): Promise<World> {
+  const database = await open();
+  const { db } = database;
+  for (const id of ["mer_one", "mer_two"]) {
+    await db
+      .insertInto("merchant")
+      .values({
+        id,
+        slug: id.replace("_", "-"),
+        name: id,
+        mode: "test",
+        defaultLocale: "de",
+        defaultMarket: "DE",
+        createdAt: startOfWorld,
+        updatedAt: startOfWorld,
+      })
+      .execute();
+  }
+  let indexed: string[][] = [];
+  const reindex: Tenant["reindex"] = (_, productIds) => {
+    indexed.push([...productIds]);
+    return Promise.resolve();
+  };
+  const tenantOf = (merchantId: string, now = startOfWorld): Tenant => ({ merchantId, now, reindex });
+  const tenant = tenantOf("mer_one");
+  const other = tenantOf("mer_two");
+  const run: World["run"] = (verb, input, as = tenant) => inTransaction(db, (transaction) => verb(transaction, as, input));
+  const { marketId: europe } = await run(upsertMarket, europeInput);
+  const { marketId: america } = await run(upsertMarket, americaInput);
+  const { marketId: otherMarket } = await run(upsertMarket, europeInput, other);
+  const world: World = {
+    database,
+    db,
+    tenant,
+    other,
+    europe,
+    america,
+    otherMarket,
+    run,
+    refusal: (verb, input, as) => refusalOf(world, () => run(verb, input, as)),
+    takeIndexed: () => {
+      const taken = indexed;
+      indexed = [];
+      return taken;
+    },
+    later: (milliseconds) => tenantOf("mer_one", new Date(startOfWorld.getTime() + milliseconds)),
+  };
+  return world;
+}
+
+export const europeInput = {
+  handle: "europe",
+  name: "Europe",
+  currency: "EUR",
+  taxIncluded: true,
+  defaultLocale: "de",
+  timeZone: "Europe/Berlin",
+  countries: ["DE", "AT"],
+};
+
+const americaInput = {
+  handle: "america",
+  name: "America",
+  currency: "USD",
+  taxIncluded: false,
+  defaultLocale: "en-US",
+  timeZone: "America/New_York",
+  countries: ["US"],
+};
+
+let count = 0;
+
+/** A name that no test has used yet. */
+export function fresh(stem: string): string {
+  count += 1;
+  return `${stem}-${count}`;
+}
+
+export async function makeProduct(world: World, input: Partial<ProductCreateInput> = {}, tenant = world.tenant): Promise<string> {
+  const { productId } = await world.run(createProduct, { translations: [{ locale: "de", slug: fresh("tasse"), title: "Tasse" }], ...input }, tenant);
+  return productId;
+}
+
+/** A product on sale in Europe with one variant. */
+export async function makePublished(world: World): Promise<{ productId: string; variantId: string }> {
+  const productId = await makeProduct(world);
+  const { variantId } = await world.run(upsertVariant, { productId, sku: fresh("SKU"), options: [] });
+  await world.run(setPrices, { prices: [{ variantId, marketId: world.europe, amountMinor: 1000 }] });
+  await world.run(publishProduct, { productId });
+  world.takeIndexed();
+  return { productId, variantId };
+}
+
+export interface Refusal {
+  readonly code: string;
+  readonly details: string[];
+  readonly conflict: unknown;
+}
+
+const tables =
+  "merchant market market_country tax_rate delivery_method policy category product product_slug product_translation product_category product_option media variant price stock_level stock_movement".split(
+    " ",
+  );
+
+/** Every row of the catalog, for "nothing was written". */
+async function everyRow(world: World): Promise<string> {
+  const parts = tables.map(
+    (table) =>
+      sql`select ${sql.lit(table)} as name, coalesce(jsonb_agg(to_jsonb(t) order by to_jsonb(t)::text), '[]')::text as rows from ${sql.table(table)} t`,
+  );
+  const { rows } = await sql`${sql.join(parts, sql` union all `)}`.execute(world.db);
+  return JSON.stringify(rows);
+}
+
+async function refusalOf(world: World, work: () => Promise<unknown>): Promise<Refusal> {
+  const before = await everyRow(world);
+  world.takeIndexed();
+  const thrown: unknown = await work().then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  expect(await everyRow(world)).toBe(before);
+  expect(world.takeIndexed()).toEqual([]);
+  if (!(thrown instanceof Failure)) throw thrown instanceof Error ? thrown : new Error("It was not refused.");
+  return {
+    code: thrown.code,
+    details: (thrown.parts.details ?? []).map(({ in: where, field, code }) => `${where} ${field} ${code}`),
+    conflict: thrown.parts.conflict ?? null,
+  };
+}
+
+export interface Versions {
+  readonly product: number;
+  readonly catalog: number;
+}
+
+/** How much a product's and the catalog's versions rise while the work runs. */
+export async function risesOf(world: World, productId: string, work: () => Promise<unknown>): Promise<Versions> {
+  const before = await versionsOf(world, productId);
+  await work();
+  const after = await versionsOf(world, productId);
+  return { product: after.product - before.product, catalog: after.catalog - before.catalog };
+}
+
+async function versionsOf(world: World, productId: string): Promise<Versions> {
+  const row = await world.db
+    .selectFrom("merchant")
+    .leftJoin("product", (join) => join.on("product.id", "=", productId))
+    .select(["merchant.catalogVersion", "product.version"])
+    .where("merchant.id", "=", world.tenant.merchantId)
+    .executeTakeFirstOrThrow();
+  return { product: row.version ?? 0, catalog: row.catalogVersion };
+}
