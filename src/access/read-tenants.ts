@@ -56,6 +56,9 @@ export const findInstallations = (reader: Reader, ids: readonly string[]): Promi
 export const findApiKeys = (reader: Reader, ids: readonly string[]): Promise<ApiKeyRow[]> =>
   reader.selectFrom("apiKey").select(apiKeyColumns).where(oneOf(ids)).execute();
 
+export const findInternalTokens = (reader: Reader, ids: readonly string[]): Promise<InternalTokenRow[]> =>
+  reader.selectFrom("internalToken").select(tokenColumns).where(oneOf(ids)).execute();
+
 /** Null: of all merchants. */
 type Owner = string | null;
 

@@ -30,6 +30,11 @@ const meanings: Readonly<Record<(typeof statuses)[number], string>> = {
   429: "Rate limited. `retryAfterSeconds` says when to try again.",
 };
 
+const tagDescriptions: Readonly<Record<string, string>> = {
+  Catalog: "Published products: lists, search and product pages.",
+  Identity: "Whose credential this is, and whether its installation is ready.",
+};
+
 const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
 
 export function toOpenApi(operations: readonly Operation[], components: Components): Part {
@@ -49,7 +54,7 @@ export function toOpenApi(operations: readonly Operation[], components: Componen
       license: { name: "Proprietary", identifier: "LicenseRef-Proprietary" },
     },
     servers: [{ url: "/", description: "This service." }],
-    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name, description: tagDescriptions[name] ?? name })),
     security: [{ apiKey: [] }],
     paths,
     components: {
@@ -63,7 +68,7 @@ export function toOpenApi(operations: readonly Operation[], components: Componen
             .join(" ")}`,
         },
       },
-      parameters: { IdempotencyKey: idempotencyKey },
+      ...(operations.some(({ isIdempotent }) => isIdempotent) ? { parameters: { IdempotencyKey: idempotencyKey } } : {}),
       headers: { RequestId: requestIdHeader, ApiStability: stabilityHeader },
       responses: Object.fromEntries(statuses.map((status) => [`Error${status}`, errorResponse(status)])),
       schemas: { ...Object.fromEntries(components), ...answerSchemas(operations), ...bodySchemas(operations), PublicErrorResponse: errorSchema },

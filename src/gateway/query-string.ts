@@ -17,24 +17,32 @@ export function parseQuery(url: string): Query {
   for (const pair of url.slice(at + 1).split("&")) {
     if (pair === "") continue;
     const equals = pair.indexOf("=");
-    const name = decode(equals === -1 ? pair : pair.slice(0, equals)) ?? "";
+    const raw = equals === -1 ? pair : pair.slice(0, equals);
+    const name = decode(raw);
     const value = decode(equals === -1 ? "" : pair.slice(equals + 1));
-    const wrong = faultOf(name, value, values);
-    if (wrong !== undefined) faults.push(wrong);
-    else values.set(name, value ?? "");
+    const rule = brokenRule(name, value, values);
+    if (rule === undefined) values.set(name ?? "", value ?? "");
+    else faults.push(fault(name !== undefined && isCleanText(name) ? name : raw, rule));
   }
   return { values, faults };
 }
 
-function faultOf(name: string, value: string | undefined, values: ReadonlyMap<string, string>): Fault | undefined {
-  const shown = isCleanText(name) ? name.slice(0, shownNameLengthMax) : "";
-  if (name === "" || value === undefined) return fault(shown, "invalid_encoding", "is not valid percent-encoded UTF-8.");
-  if (!isCleanText(name) || !isCleanText(value)) return fault(shown, "control_character", "has a control character.");
-  return values.has(name) ? fault(shown, "duplicate", "stands there more than once.") : undefined;
+const rules = {
+  invalid_encoding: "is not valid percent-encoded UTF-8.",
+  control_character: "has a control character.",
+  duplicate: "stands there more than once.",
+};
+
+function brokenRule(name: string | undefined, value: string | undefined, values: ReadonlyMap<string, string>): keyof typeof rules | undefined {
+  if (name === undefined || name === "" || value === undefined) return "invalid_encoding";
+  if (!isCleanText(name) || !isCleanText(value)) return "control_character";
+  return values.has(name) ? "duplicate" : undefined;
 }
 
-function fault(field: string, code: string, message: string): Fault {
-  return { failure: "invalid_parameter", detail: { in: "query", field, code, message: `${field} ${message}` } };
+/** A name that cannot be decoded is shown as it was sent. */
+function fault(name: string, code: keyof typeof rules): Fault {
+  const field = name.slice(0, shownNameLengthMax);
+  return { failure: "invalid_parameter", detail: { in: "query", field, code, message: `${field} ${rules[code]}` } };
 }
 
 function decode(text: string): string | undefined {

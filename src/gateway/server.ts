@@ -2,8 +2,9 @@
  * The HTTP server: limits of form, one request id, one log line and the contract's shape for every answer, whoever gives it. The operations are
  * mounted by operations.ts; pages and /graphql come beside them from above.
  */
+import { METHODS } from "node:http";
 import underPressure from "@fastify/under-pressure";
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type HTTPMethods } from "fastify";
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type Failure, fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { parseJsonBody } from "./body.ts";
@@ -34,14 +35,16 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     requestIdHeader: false,
     trustProxy: false,
     requestTimeout: 30_000,
-    http: { maxHeaderSize: 16 * 1024, headersTimeout: 10_000 },
+    // Node's own answer to a missing Host has no body: it is refused below, in the contract's shape.
+    http: { maxHeaderSize: 16 * 1024, headersTimeout: 10_000, requireHostHeader: false },
     forceCloseConnections: "idle",
     exposeHeadRoutes: true,
     routerOptions: { maxParamLength: 500 },
     clientErrorHandler: (error, socket) => answerClientError(error, socket, options.publicUrl),
     frameworkErrors: (error, request, reply) => {
-      void reply.header("x-request-id", request.id);
+      showRequest(request, reply);
       sendFailure(request, reply, { failure: toPublicFailure(error), services: options });
+      logAnswer(request, reply, options);
     },
   });
   const refuse = (request: FastifyRequest, reply: FastifyReply, failure: Failure): void =>
@@ -50,6 +53,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   server.decorateRequest("failureCode", null);
   server.decorateRequest("credential", null);
   server.decorateRequest("bodyBytesMax", null);
+  for (const method of METHODS) if (!server.supportedMethods.includes(method)) server.addHttpMethod(method);
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, bytes, done) => {
     try {
@@ -63,12 +67,22 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   server.setNotFoundHandler((request, reply) => refuse(request, reply, fail("route_not_found")));
   server.addHook("onRequest", (request, reply, done) => {
     setAddress(request, options.proxies);
-    void reply.header("x-request-id", request.id).header("x-content-type-options", "nosniff");
-    done();
+    showRequest(request, reply);
+    done(refusalOf(request));
   });
   logRequests(server, options);
   await refuseUnderPressure(server);
   return server;
+}
+
+function showRequest(request: FastifyRequest, reply: FastifyReply): void {
+  void reply.header("x-request-id", request.id).header("x-content-type-options", "nosniff");
+}
+
+/** What is refused before a body is read. RFC 9112 section 3.2: a request of HTTP/1.1 names its host. */
+function refusalOf({ is404, raw }: FastifyRequest): Failure | undefined {
+  if (raw.httpVersion === "1.1" && raw.headers.host === undefined) return fail("malformed_request", { message: "The Host header is missing." });
+  return is404 ? fail("route_not_found") : undefined;
 }
 
 /** Fastify's own trustProxy believes the leftmost of n; ours counts from the right, where the proxies are that we know. */
@@ -79,19 +93,23 @@ function setAddress(request: FastifyRequest, proxies: number): void {
   Object.defineProperty(request, "ip", { value: address });
 }
 
-/** Built from an allow-list: the route's template instead of the address, no header and no body. */
-function logRequests(server: FastifyInstance, { log }: ServerOptions): void {
+function logRequests(server: FastifyInstance, options: ServerOptions): void {
   server.addHook("onResponse", (request, reply, done) => {
-    log.info({
-      requestId: request.id,
-      method: request.method,
-      route: request.routeOptions.url ?? null,
-      status: reply.statusCode,
-      ms: Math.round(reply.elapsedTime * 10) / 10,
-      ...(request.failureCode === null ? {} : { code: request.failureCode }),
-      ...request.credential,
-    });
+    logAnswer(request, reply, options);
     done();
+  });
+}
+
+/** Built from an allow-list: the route's template instead of the address, no header and no body. */
+function logAnswer(request: FastifyRequest, reply: FastifyReply, { log }: ServerOptions): void {
+  log.info({
+    requestId: request.id,
+    method: request.method,
+    route: request.routeOptions.url ?? null,
+    status: reply.statusCode,
+    ms: Math.round(reply.elapsedTime * 10) / 10,
+    ...(request.failureCode === null ? {} : { code: request.failureCode }),
+    ...request.credential,
   });
 }
 
@@ -109,13 +127,11 @@ async function refuseUnderPressure(server: FastifyInstance): Promise<void> {
   });
 }
 
-const methods: readonly HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"];
-
 /** A known address with a wrong method is told so before anything else is looked at. */
 export function refuseOtherMethods(server: FastifyInstance, path: string, allowed: readonly string[]): void {
   const withHead = allowed.includes("GET") ? [...allowed, "HEAD"] : [...allowed];
   server.route({
-    method: methods.filter((method) => !withHead.includes(method)),
+    method: server.supportedMethods.filter((method) => !withHead.includes(method)),
     url: path,
     onRequest: () => {
       throw fail("method_not_allowed", { headers: { allow: withHead.join(", ") } });

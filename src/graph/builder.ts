@@ -22,6 +22,8 @@ interface OutputScalar<Input, Output = Input> {
 export interface GraphTypes {
   Context: GraphContext;
   DefaultFieldNullability: false;
+  DefaultEdgesNullability: false;
+  DefaultNodeNullability: false;
   AuthScopes: { callers: readonly Caller[] };
   Scalars: {
     ID: OutputScalar<string>;
@@ -49,6 +51,19 @@ export const builder = new SchemaBuilder<GraphTypes>({
     nodeQueryOptions: false,
     nodesQueryOptions: false,
     pageInfoTypeOptions: { description: "Where a page of a list stands (Relay cursor connections)." },
+    hasNextPageFieldOptions: { description: "Whether more follow." },
+    hasPreviousPageFieldOptions: { description: "Whether some come before." },
+    startCursorFieldOptions: { description: "The cursor of the first on the page." },
+    endCursorFieldOptions: { description: "The cursor of the last on the page." },
+    pageInfoFieldOptions: { description: "Where the page stands." },
+    // The page's size is counted with the list itself.
+    edgesFieldOptions: { description: "The page.", nullable: false, complexity: { field: 0, multiplier: 1 } },
+    cursorFieldOptions: { description: "Its place in the list, for `after` and `before`." },
+    nodeFieldOptions: { description: "The thing itself.", nullable: false },
+    firstArgOptions: { description: "How many from the beginning, 100 at most; 20 unless told." },
+    lastArgOptions: { description: "How many from the end, 100 at most." },
+    afterArgOptions: { description: "Only what comes after this cursor." },
+    beforeArgOptions: { description: "Only what comes before this cursor." },
   },
   scopeAuth: {
     authScopes: ({ viewer }) => ({ callers: (callers: readonly Caller[]): boolean => callers.includes(callerOf(viewer)) }),

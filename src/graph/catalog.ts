@@ -4,7 +4,7 @@ import type { MediaPart, PricePart, ProductAggregate, TranslationPart, VariantPa
 import { categoryList, productList } from "#commerce/catalog/product-list.ts";
 import { money } from "#foundation/money.ts";
 import { builder, readers } from "./builder.ts";
-import { connectionOf } from "./connections.ts";
+import { connectionOf, listTypes, pageCost } from "./connections.ts";
 import { defineEnum } from "./enums.ts";
 import { MediaTypeEnum } from "./product-detail.ts";
 import { AvailabilityEnum, RestrictionEnum, type Restriction } from "./products.ts";
@@ -230,23 +230,31 @@ builder.queryFields((t) => ({
       return product !== null && (owner === null || product.merchant.id === owner) ? product : null;
     },
   }),
-  products: t.connection({
-    type: ProductRef,
-    description: "The products of the merchants that the token sees, oldest first.",
-    authScopes: { callers: readers },
-    args: { status: t.arg({ type: ProductStatusEnum, description: "Only those with this status." }) },
-    resolve: async (_root, { status, ...args }, context) => {
-      const query = productList(context.db, { merchantId: ownerOf(context), status });
-      const page = await connectionOf(args, { db: context.db, query, column: "product.id" });
-      const loaded = await Promise.all(page.edges.map(({ node }) => context.loaders.products.load(node.id)));
-      return { ...page, edges: page.edges.flatMap(({ cursor }, index) => (loaded[index] ? [{ cursor, node: loaded[index] }] : [])) };
+  products: t.connection(
+    {
+      type: ProductRef,
+      description: "The products of the merchants that the token sees, oldest first.",
+      complexity: pageCost,
+      authScopes: { callers: readers },
+      args: { status: t.arg({ type: ProductStatusEnum, description: "Only those with this status." }) },
+      resolve: async (_root, { status, ...args }, context) => {
+        const query = productList(context.db, { merchantId: ownerOf(context), status });
+        const page = await connectionOf(args, { db: context.db, query, column: "product.id" });
+        const loaded = await Promise.all(page.edges.map(({ node }) => context.loaders.products.load(node.id)));
+        return { ...page, edges: page.edges.flatMap(({ cursor }, index) => (loaded[index] ? [{ cursor, node: loaded[index] }] : [])) };
+      },
     },
-  }),
-  categories: t.connection({
-    type: CategoryRef,
-    description: "The categories of the merchants that the token sees, oldest first.",
-    authScopes: { callers: [...readers, "storefront"] },
-    resolve: (_root, args, context) =>
-      connectionOf(args, { db: context.db, query: categoryList(context.db, ownerOf(context)), column: "category.id" }),
-  }),
+    ...listTypes("Product", "products"),
+  ),
+  categories: t.connection(
+    {
+      type: CategoryRef,
+      description: "The categories of the merchants that the token sees, oldest first.",
+      complexity: pageCost,
+      authScopes: { callers: [...readers, "storefront"] },
+      resolve: (_root, args, context) =>
+        connectionOf(args, { db: context.db, query: categoryList(context.db, ownerOf(context)), column: "category.id" }),
+    },
+    ...listTypes("Category", "categories"),
+  ),
 }));

@@ -9,10 +9,27 @@ import { builder } from "./builder.ts";
 builder.globalConnectionField("totalCount", (t) =>
   t.int({
     description: "How many there are in all, counted up to 10 000. It costs a statement of its own.",
-    complexity: 10,
     resolve: ({ totalCount }) => totalCount(),
   }),
 );
+
+/** The page size multiplies what is asked of each. */
+export const pageCost = ({
+  first,
+  last,
+}: {
+  readonly first?: number | null | undefined;
+  readonly last?: number | null | undefined;
+}): { field: number; multiplier: number } => ({
+  field: 1,
+  multiplier: Math.max(1, first ?? last ?? pageSizeDefault),
+});
+
+/** The names and descriptions of a list's types. */
+export const listTypes = (name: string, plural: string): [{ name: string; description: string }, { name: string; description: string }] => [
+  { name: `${name}Connection`, description: `A page of ${plural}.` },
+  { name: `${name}Edge`, description: `A place in a list of ${plural}.` },
+];
 
 export const pageSizeMax = 100;
 export const pageSizeDefault = 20;

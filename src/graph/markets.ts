@@ -6,7 +6,7 @@ import { PolicyTypeEnum } from "./product-detail.ts";
 import { MarketRef, MerchantRef, MoneyRef } from "./refs.ts";
 import { tenantOf } from "./tenancy.ts";
 
-const TaxRate = builder.objectRef<TaxRateRow>("TaxRate").implement({
+export const TaxRate = builder.objectRef<TaxRateRow>("TaxRate").implement({
   description: "The tax of a country or of one of its regions.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The rate's id, `txr_…`." }),
@@ -19,7 +19,7 @@ const TaxRate = builder.objectRef<TaxRateRow>("TaxRate").implement({
   }),
 });
 
-const DeliveryMethod = builder.objectRef<DeliveryMethodRow & { readonly currency: string }>("DeliveryMethod").implement({
+export const DeliveryMethod = builder.objectRef<DeliveryMethodRow & { readonly currency: string }>("DeliveryMethod").implement({
   description: "A way that orders of a market are delivered.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The method's id, `dlm_…`." }),
@@ -42,7 +42,7 @@ const DeliveryMethod = builder.objectRef<DeliveryMethodRow & { readonly currency
   }),
 });
 
-const Policy = builder.objectRef<PolicyRow>("Policy").implement({
+export const Policy = builder.objectRef<PolicyRow>("Policy").implement({
   description: "A rule of a merchant, for one market or for all that have none of their own.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The policy's id, `pol_…`." }),

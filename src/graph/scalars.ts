@@ -76,7 +76,8 @@ const countryCode = scalar<string>({
   jsonSchema: { type: "string", pattern: "^[A-Za-z]{2}$", format: "country-code", examples: ["DE"] },
   failure: "unknown_market",
   rule: "ISO 3166-1 alpha-2, two letters; answers are in upper case.",
-  normalize: (value) => value.toUpperCase(),
+  // ASCII alone: elsewhere letters change their number or become others (ß is SS in upper case, and SS a country).
+  normalize: (value) => (/^[A-Za-z]{2}$/.test(value) ? value.toUpperCase() : value),
   parse: (value) => (typeof value === "string" && isCountry(value) ? value : undefined),
 });
 
@@ -113,7 +114,7 @@ const searchText = scalar<string>({
   jsonSchema: { type: "string", maxLength: 256 },
   rule: "At most 256 characters after Unicode normalisation (NFC) and trimming.",
   normalize: (value) => value.normalize("NFC").trim(),
-  parse: (value) => (typeof value === "string" && value.length <= 256 && isCleanText(value) ? value : undefined),
+  parse: (value) => (typeof value === "string" && Array.from(value).length <= 256 && isCleanText(value) ? value : undefined),
 });
 
 const attributeValue = scalar<string | number | boolean | string[]>({

@@ -3,7 +3,7 @@ import { apiKeyList, appList, installationList, internalTokenList, merchantList 
 import { listLimit, listPublishedProducts, type ProductList } from "#commerce/catalog/list-products.ts";
 import { type ProductSummary, toSummary } from "#commerce/catalog/render-product.ts";
 import { builder, readers, staff } from "./builder.ts";
-import { connectionOf } from "./connections.ts";
+import { connectionOf, listTypes, pageCost } from "./connections.ts";
 import type { GraphContext } from "./context.ts";
 import { defineEnum } from "./enums.ts";
 import { ModeEnum } from "./identity.ts";
@@ -155,8 +155,8 @@ InternalTokenRef.implement({
   }),
 });
 
-builder.queryFields((t) => ({
-  merchant: t.field({
+builder.queryField("merchant", (t) =>
+  t.field({
     type: MerchantRef,
     nullable: true,
     description: "A merchant by id; without `id` the token's own.",
@@ -170,37 +170,61 @@ builder.queryFields((t) => ({
       return found ?? null;
     },
   }),
-  merchants: t.connection({
-    type: MerchantRef,
-    description: "The merchants that the token sees, oldest first.",
-    authScopes: { callers: readers },
-    resolve: (_root, args, context) =>
-      connectionOf(args, { db: context.db, query: merchantList(context.db, ownerOf(context)), column: "merchant.id" }),
-  }),
-  apps: t.connection({
-    type: AppRef,
-    description: "The apps that can be installed, oldest first.",
-    authScopes: { callers: readers },
-    resolve: (_root, args, { db }) => connectionOf(args, { db, query: appList(db), column: "app.id" }),
-  }),
-  installations: t.connection({
-    type: InstallationRef,
-    description: "The installations of the merchants that the token sees, oldest first.",
-    authScopes: { callers: readers },
-    resolve: (_root, args, context) =>
-      connectionOf(args, { db: context.db, query: installationList(context.db, ownerOf(context)), column: "installation.id" }),
-  }),
-  apiKeys: t.connection({
-    type: ApiKeyRef,
-    description: "The API keys of the merchants that the token sees, oldest first, revoked ones included.",
-    authScopes: { callers: staff },
-    resolve: (_root, args, context) => connectionOf(args, { db: context.db, query: apiKeyList(context.db, ownerOf(context)), column: "api_key.id" }),
-  }),
-  internalTokens: t.connection({
-    type: InternalTokenRef,
-    description: "The internal tokens of the merchants that the token sees, oldest first, revoked ones included.",
-    authScopes: { callers: staff },
-    resolve: (_root, args, context) =>
-      connectionOf(args, { db: context.db, query: internalTokenList(context.db, ownerOf(context)), column: "internal_token.id" }),
-  }),
+);
+
+builder.queryFields((t) => ({
+  merchants: t.connection(
+    {
+      type: MerchantRef,
+      description: "The merchants that the token sees, oldest first.",
+      complexity: pageCost,
+      authScopes: { callers: readers },
+      resolve: (_root, args, context) =>
+        connectionOf(args, { db: context.db, query: merchantList(context.db, ownerOf(context)), column: "merchant.id" }),
+    },
+    ...listTypes("Merchant", "merchants"),
+  ),
+  apps: t.connection(
+    {
+      type: AppRef,
+      description: "The apps that can be installed, oldest first.",
+      complexity: pageCost,
+      authScopes: { callers: readers },
+      resolve: (_root, args, { db }) => connectionOf(args, { db, query: appList(db), column: "app.id" }),
+    },
+    ...listTypes("App", "apps"),
+  ),
+  installations: t.connection(
+    {
+      type: InstallationRef,
+      description: "The installations of the merchants that the token sees, oldest first.",
+      complexity: pageCost,
+      authScopes: { callers: readers },
+      resolve: (_root, args, context) =>
+        connectionOf(args, { db: context.db, query: installationList(context.db, ownerOf(context)), column: "installation.id" }),
+    },
+    ...listTypes("Installation", "installations"),
+  ),
+  apiKeys: t.connection(
+    {
+      type: ApiKeyRef,
+      description: "The API keys of the merchants that the token sees, oldest first, revoked ones included.",
+      complexity: pageCost,
+      authScopes: { callers: staff },
+      resolve: (_root, args, context) =>
+        connectionOf(args, { db: context.db, query: apiKeyList(context.db, ownerOf(context)), column: "api_key.id" }),
+    },
+    ...listTypes("ApiKey", "API keys"),
+  ),
+  internalTokens: t.connection(
+    {
+      type: InternalTokenRef,
+      description: "The internal tokens of the merchants that the token sees, oldest first, revoked ones included.",
+      complexity: pageCost,
+      authScopes: { callers: staff },
+      resolve: (_root, args, context) =>
+        connectionOf(args, { db: context.db, query: internalTokenList(context.db, ownerOf(context)), column: "internal_token.id" }),
+    },
+    ...listTypes("InternalToken", "internal tokens"),
+  ),
 }));

@@ -5,6 +5,7 @@ import { orUnavailable } from "#database/unavailable.ts";
 import { Failure, fail, toErrorBody, toFailure } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphContext } from "#graph/context.ts";
+import { type Arrival, viewerOf } from "./asker.ts";
 
 interface FailureServices {
   readonly publicUrl: string;
@@ -16,30 +17,69 @@ export function showFailures(services: FailureServices): Plugin<GraphContext> {
     onResultProcess(process) {
       const { result, serverContext } = process;
       if (Array.isArray(result) || !("errors" in result) || result.errors === undefined) return;
-      const context = serverContext as unknown as Partial<GraphContext> & { readonly asker?: { readonly id: string; failureCode: string | null } };
-      const requestId = context.asker?.id ?? context.requestId ?? "";
-      const failures = result.errors.map((error) => failureOf(error, result));
+      const { asker } = serverContext as unknown as Arrival;
+      const suggests = viewerOf(asker)?.role !== "storefront";
+      const failures = result.errors.map((error) => failureOf(error, { result, suggests }));
       const status = statusOf(failures, result);
-      if (context.asker !== undefined) context.asker.failureCode = failures[0]?.code ?? null;
+      asker.failureCode = failures[0]?.code ?? null;
       for (const failure of failures) {
-        if (failure.status >= 500) services.log.error({ requestId, code: failure.code, err: failure.cause }, "A GraphQL request failed on our side.");
+        if (failure.status >= 500)
+          services.log.error({ requestId: asker.id, code: failure.code, err: failure.cause }, "A GraphQL request failed on our side.");
       }
       const errors = failures.map((failure, index) =>
-        toGraphqlError(failure, result.errors?.[index], { requestId, status, publicUrl: services.publicUrl }),
+        toGraphqlError(failure, result.errors?.[index], { requestId: asker.id, status, publicUrl: services.publicUrl }),
       );
       process.setResult({ ...result, errors });
     },
   };
 }
 
+/**
+ * Mesh gives an error's origin away in its extensions and forgets the object: what failed is kept from it, right where it comes out of the
+ * executor, and read again by showFailures.
+ */
+export function keepFailures(): Plugin<GraphContext> {
+  return {
+    onExecute({ executeFn, setExecuteFn }) {
+      setExecuteFn(async (args: unknown) => {
+        const result = await (executeFn as (input: unknown) => Promise<ExecutionResult>)(args);
+        if (result.errors === undefined) return result;
+        return { ...result, errors: result.errors.map(withoutOrigin) };
+      });
+    },
+  };
+}
+
+/** A failure on its way to showFailures. */
+export function asGraphqlError(failure: Failure): GraphQLError {
+  return withoutOrigin(new GraphQLError(failure.message, { originalError: failure }));
+}
+
+const kept = new WeakMap<GraphQLError, unknown>();
+
+function withoutOrigin(error: GraphQLError): GraphQLError {
+  const { nodes, source, positions, path, originalError } = error;
+  if (originalError === undefined || originalError instanceof GraphQLError) return error;
+  const bare = new GraphQLError(error.message, { nodes: nodes ?? null, source: source ?? null, positions: positions ?? null, path: path ?? null });
+  kept.set(bare, originalError);
+  return bare;
+}
+
+interface Seen {
+  readonly result: ExecutionResult;
+  /** Whether GraphQL may name fields that resemble a wrong one: it would tell a storefront what there is for others. */
+  readonly suggests: boolean;
+}
+
 /** Without `data` nothing was executed: what could not be parsed or validated is the client's, and GraphQL's own words help. */
-function failureOf(error: unknown, result: ExecutionResult): Failure {
-  const original = error instanceof GraphQLError ? error.originalError : error;
+function failureOf(error: unknown, { result, suggests }: Seen): Failure {
+  const original = error instanceof GraphQLError ? (kept.get(error) ?? error.originalError) : error;
   if (original instanceof Failure) return original;
   const isGraphqlsOwn = error instanceof GraphQLError && (original === undefined || original === null || original instanceof GraphQLError);
-  if (isGraphqlsOwn && !("data" in result)) return fail("malformed_request", { message: error.message });
-  if (isGraphqlsOwn && error.message.startsWith("Variable ")) return fail("malformed_request", { message: error.message });
-  return orUnavailable(toFailure(original));
+  if (!isGraphqlsOwn) return orUnavailable(toFailure(original));
+  const isClients = !("data" in result) || error.message.startsWith("Variable ");
+  if (!isClients) return fail("internal_error", { cause: error });
+  return fail("malformed_request", { message: suggests ? error.message : error.message.replace(/ Did you mean .*$/s, "") });
 }
 
 function statusOf(failures: readonly Failure[], result: ExecutionResult): number {
@@ -57,7 +97,8 @@ interface Shown {
 
 function toGraphqlError(failure: Failure, error: unknown, { requestId, status, publicUrl }: Shown): GraphQLError {
   const extensions = { ...toErrorBody(failure, requestId, publicUrl), http: { status } };
-  if (!(error instanceof GraphQLError)) return new GraphQLError(failure.message, { extensions });
+  // With the failure as its origin, an error that passes here again stays what it is.
+  if (!(error instanceof GraphQLError)) return new GraphQLError(failure.message, { extensions, originalError: failure });
   const { nodes, source, positions, path } = error;
   return new GraphQLError(failure.message, {
     nodes: nodes ?? null,
@@ -65,5 +106,6 @@ function toGraphqlError(failure: Failure, error: unknown, { requestId, status, p
     positions: positions ?? null,
     path: path ?? null,
     extensions,
+    originalError: failure,
   });
 }

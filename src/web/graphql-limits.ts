@@ -1,10 +1,11 @@
 /** What one query may cost and how long it may run: decided before it runs, told in `extensions.cost` of every answer. */
 import { complexityFromQuery } from "@pothos/plugin-complexity";
-import { GraphQLError, type GraphQLSchema } from "graphql";
+import type { GraphQLSchema } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { type Failure, fail } from "#foundation/failure.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { costLimitOf, executionMsMax } from "#graph/limits.ts";
+import { asGraphqlError } from "./graphql-failures.ts";
 
 export function limitCost(schema: GraphQLSchema): Plugin<GraphContext> {
   return {
@@ -30,8 +31,6 @@ function tooCostly({ requested, limit }: { readonly requested: number; readonly 
   const message = `The query costs ${requested}; the limit is ${limit}. Ask for fewer items or fields.`;
   return fail("malformed_request", { message, details: [{ in: "limit", field: "cost", code: "too_large", message }] });
 }
-
-const asGraphqlError = (failure: Failure): GraphQLError => new GraphQLError(failure.message, { originalError: failure });
 
 export function limitTime(): Plugin<GraphContext> {
   return {

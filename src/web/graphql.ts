@@ -15,8 +15,9 @@ import { parseAcceptLanguage } from "#foundation/locales.ts";
 import type { Log } from "#foundation/log.ts";
 import { createContext, type GraphContext, type GraphServices } from "#graph/context.ts";
 import { aliasesMax, depthMax, directivesMax, tokensMax } from "#graph/limits.ts";
+import { type Arrival, setViewer, viewerOf } from "./asker.ts";
 import { limitCost, limitTime } from "./graphql-limits.ts";
-import { showFailures } from "./graphql-failures.ts";
+import { keepFailures, showFailures } from "./graphql-failures.ts";
 
 export interface GraphqlDoor {
   readonly schema: GraphQLSchema;
@@ -27,14 +28,8 @@ export interface GraphqlDoor {
   readonly authenticate: (request: FastifyRequest) => Promise<InternalViewer>;
 }
 
-interface Arrival {
-  readonly asker: FastifyRequest;
-}
-
 const mebibyte = 1024 * 1024;
 const bytesMaxOf = ({ role }: InternalViewer): number => (role === "admin" || role === "operator" ? 8 : 1) * mebibyte;
-
-const viewers = new WeakMap<FastifyRequest, InternalViewer>();
 
 export function mountGraphql(server: FastifyInstance, door: GraphqlDoor): void {
   const yoga = createGraphYoga(door);
@@ -47,7 +42,7 @@ export function mountGraphql(server: FastifyInstance, door: GraphqlDoor): void {
     onRequest: async (request, reply) => {
       preflight(request, reply);
       const viewer = await door.authenticate(request);
-      viewers.set(request, viewer);
+      setViewer(request, viewer);
       request.credential = { tokenId: viewer.tokenId };
       request.bodyBytesMax = bytesMaxOf(viewer);
     },
@@ -81,7 +76,7 @@ function createGraphYoga({ schema, plugins, services, log }: GraphqlDoor): Retur
     // Every error passes showFailures, which masks what the registry does not know.
     maskedErrors: false,
     context: ({ asker }) => {
-      const viewer = viewers.get(asker);
+      const viewer = viewerOf(asker);
       if (viewer === undefined) throw fail("credentials_missing");
       return createContext(services, { viewer, requestId: asker.id, languages: parseAcceptLanguage(asker.headers["accept-language"]) });
     },
@@ -93,6 +88,7 @@ function createGraphYoga({ schema, plugins, services, log }: GraphqlDoor): Retur
       maxDirectivesPlugin({ n: directivesMax }),
       limitCost(schema),
       limitTime(),
+      keepFailures(),
       showFailures({ publicUrl: services.publicUrl, log }),
     ] as Plugin<GraphContext>[],
   });

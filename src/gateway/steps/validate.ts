@@ -46,7 +46,8 @@ function queryReader({ parameters }: Operation): (call: Call) => void {
     const { values, faults } = parseQuery(call.request.raw.url ?? "");
     const variables: Record<string, unknown> = {};
     for (const [name, text] of values) variables[name] = readers.get(name)?.(text) ?? text;
-    const all = [...faults, ...check(variables)];
+    // One fault for each parameter: what could not be read is not also missing.
+    const all = [...faults, ...check(variables).filter(({ detail }) => faults.every((fault) => fault.detail.field !== detail.field))];
     if (all.length > 0) throw failureOf(all);
     Object.assign(call.variables, variables);
   };

@@ -1,0 +1,174 @@
+/** Makes the index's rows from what was loaded; pure. A word stands in a document once per field, at a position that only carries the weight. */
+import { bestAvailability, type Availability } from "#commerce/catalog/availability.ts";
+import { chooseLocale } from "#foundation/locales.ts";
+import type { IndexedProduct, Market } from "./load-products.ts";
+import { categoryMark, languageMark, merchantMark } from "./match-query.ts";
+import { type Stems, stemmerOf } from "./stems.ts";
+import { codeOf, cutWords, joinedForms, lexemesOf, phraseOf, trigramKey, type Word } from "./tokens.ts";
+
+export interface OfferRow {
+  readonly country: string;
+  readonly productId: string;
+  readonly merchantId: string;
+  readonly currency: string;
+  readonly minMinor: number;
+  readonly maxMinor: number;
+  readonly availability: Availability;
+  readonly inStock: boolean;
+  readonly popularity: number;
+  readonly publishedAt: Date;
+  readonly brand: string | null;
+  readonly categoryKeys: readonly string[];
+  readonly locales: readonly string[];
+  readonly fallbackLocale: string;
+}
+
+export interface DocumentRow {
+  readonly productId: string;
+  readonly locale: string;
+  readonly locales: readonly string[];
+  readonly stemmer: string;
+  readonly title: string;
+  readonly titleFolded: string;
+  readonly titleWords: readonly string[];
+  readonly codes: string;
+  readonly words: string;
+  readonly head: string;
+}
+
+/** A document whose words are cut and not yet stemmed. */
+export interface Draft {
+  readonly row: Omit<DocumentRow, "words" | "head">;
+  /** Lexemes that stand for what it belongs to, not for a word. */
+  readonly marks: string;
+  readonly fields: Record<"codes" | "title" | "brand" | "categories" | "text", ReadonlySet<string>>;
+  /** What a misspelt word may be corrected to. */
+  readonly terms: ReadonlySet<string>;
+}
+
+export function offerRows(product: IndexedProduct, markets: ReadonlyMap<string, Market>): OfferRow[] {
+  const locales = product.translations.map(({ locale }) => locale).toSorted();
+  return [...Map.groupBy(product.prices, ({ marketId }) => marketId)].flatMap(([marketId, prices]) => {
+    const market = markets.get(marketId);
+    const fallbackLocale = chooseLocale(locales, [], [market?.defaultLocale ?? "", product.merchantLocale]);
+    if (market === undefined || fallbackLocale === undefined) return [];
+    const amounts = prices.map(({ amountMinor }) => amountMinor);
+    const availability = bestAvailability(prices.map((price) => price.availability));
+    return market.countries.map((country) => ({
+      country,
+      productId: product.id,
+      merchantId: product.merchantId,
+      currency: market.currency,
+      minMinor: Math.min(...amounts),
+      maxMinor: Math.max(...amounts),
+      availability,
+      inStock: availability === "in_stock" || availability === "low_stock",
+      popularity: product.popularity,
+      publishedAt: product.publishedAt,
+      brand: product.brand,
+      categoryKeys: product.categories.map(({ slug }) => `${country}/${slug}`),
+      locales,
+      fallbackLocale,
+    }));
+  });
+}
+
+export function draftDocuments(product: IndexedProduct): Draft[] {
+  const locales = product.translations.map(({ locale }) => locale).toSorted();
+  const codes = new Set(product.codes.flatMap(({ sku, gtin }) => [codeOf(sku), ...gtinForms(gtin)]).filter((code) => code !== ""));
+  const codeLexemes = new Set([...codes, ...product.codes.flatMap(({ sku }) => [...lexemesOf(cutWords(sku))])]);
+  const brandWords = cutWords(product.brand ?? "");
+  const brand = new Set([...lexemesOf(brandWords), ...joinedForms(product.brand ?? "")]);
+  const filters = [merchantMark(product.merchantId), ...product.categories.map(({ slug }) => categoryMark(slug))];
+  const marks = filters.map((mark) => ` '${mark}'`).join("");
+  return product.translations.map(({ locale, title, summary, description }) => {
+    const titleWords = cutWords(title);
+    const names = product.categories.map((category) => category.names[nameLocale(category.names, locale, product.merchantLocale)] ?? "");
+    const categoryWords = names.flatMap(cutWords);
+    const row = {
+      productId: product.id,
+      locale,
+      locales,
+      stemmer: stemmerOf(locale),
+      title,
+      titleFolded: phraseOf(titleWords),
+      titleWords: titleWords.map(({ text }) => text),
+      codes: ` ${[...codes].join(" ")} `,
+    };
+    const fields = {
+      codes: codeLexemes,
+      title: new Set([...lexemesOf(titleWords), ...joinedForms(title)]),
+      brand,
+      categories: lexemesOf(categoryWords),
+      text: lexemesOf(cutWords(`${summary ?? ""}\n${description ?? ""}`)),
+    };
+    return { row, marks, fields, terms: termsOf([...titleWords, ...brandWords, ...categoryWords]) };
+  });
+}
+
+export function finishDocument({ row, marks, fields }: Draft, stems: Stems): DocumentRow {
+  const known = stems.get(row.stemmer);
+  const { codes, title, brand, categories, text } = fields;
+  const language = ` '${languageMark(row.stemmer)}'`;
+  const withStems = (words: ReadonlySet<string>): Set<string> => (known === undefined ? new Set(words) : stemmed(words, known));
+  const [titles, brands, groups] = [withStems(title), withStems(brand), withStems(categories)];
+  return {
+    ...row,
+    words: vector([codes, titles, brands.union(groups), withStems(text)]) + language + marks,
+    head: vector([codes, titles, brands, groups]) + language,
+  };
+}
+
+/** The words of a draft that may have a stem. */
+export function wordsToStem({ fields: { title, brand, categories, text } }: Draft): string[] {
+  return [...title, ...brand, ...categories, ...text];
+}
+
+export function termRows(drafts: readonly Draft[]): { locale: string; term: string; trigramKey: string }[] {
+  const byLocale = Map.groupBy(drafts, ({ row }) => row.locale);
+  return [...byLocale].flatMap(([locale, own]) => {
+    const terms = new Set(own.flatMap((draft) => [...draft.terms]));
+    return [...terms].map((term) => ({ locale, term, trigramKey: trigramKey(term) }));
+  });
+}
+
+/** The fields as text of a tsvector, weighted A, B, C, D in their order. Lexemes are letters and digits: nothing in them needs escaping. */
+function vector(fields: readonly ReadonlySet<string>[]): string {
+  const places = new Map<string, string>();
+  for (const [index, lexemes] of fields.entries()) {
+    const place = `${index + 1}${"ABCD".charAt(index)}`;
+    for (const lexeme of lexemes) {
+      const before = places.get(lexeme);
+      places.set(lexeme, before === undefined ? place : `${before},${place}`);
+    }
+  }
+  let text = "";
+  for (const [lexeme, where] of places) text += `'${lexeme}':${where} `;
+  return text;
+}
+
+function stemmed(words: ReadonlySet<string>, known: ReadonlyMap<string, string>): Set<string> {
+  const all = new Set(words);
+  for (const word of words) {
+    const stem = known.get(word);
+    if (stem !== undefined && stem !== "") all.add(stem);
+  }
+  return all;
+}
+
+/** A GTIN is the same number with and without leading zeros. */
+function gtinForms(gtin: string | null): string[] {
+  if (gtin === null) return [];
+  const digits = gtin.replace(/^0+/, "");
+  return [gtin, ...[8, 12, 13, 14].filter((length) => length >= digits.length).map((length) => digits.padStart(length, "0"))];
+}
+
+function nameLocale(names: Readonly<Record<string, string>>, locale: string, merchantLocale: string): string {
+  return chooseLocale(Object.keys(names), [locale], [merchantLocale]) ?? "";
+}
+
+const termLengthMin = 3;
+
+function termsOf(words: readonly Word[]): Set<string> {
+  return new Set(words.filter(({ text, isDense }) => !isDense && text.length >= termLengthMin).map(({ text }) => text));
+}

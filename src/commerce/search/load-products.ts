@@ -1,0 +1,173 @@
+/** Reads what the index is made from: all about some products that a buyer may search by, in a fixed number of statements. */
+import { sql } from "kysely";
+import { availabilityOf, type Availability } from "#commerce/catalog/availability.ts";
+import type { Reader } from "#database/transaction.ts";
+
+export interface IndexedProduct {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly merchantLocale: string;
+  readonly brand: string | null;
+  readonly popularity: number;
+  readonly publishedAt: Date;
+  readonly translations: readonly Translation[];
+  readonly codes: readonly { readonly sku: string; readonly gtin: string | null }[];
+  /** One per variant and market it has a price in. */
+  readonly prices: readonly { readonly marketId: string; readonly amountMinor: number; readonly availability: Availability }[];
+  /** Its own and all their ancestors. */
+  readonly categories: readonly Category[];
+}
+
+interface Translation {
+  readonly productId: string;
+  readonly locale: string;
+  readonly title: string;
+  readonly summary: string | null;
+  readonly description: string | null;
+}
+
+interface Category {
+  readonly id: string;
+  readonly parentId: string | null;
+  readonly slug: string;
+  readonly names: Readonly<Record<string, string>>;
+}
+
+export interface Market {
+  readonly id: string;
+  readonly currency: string;
+  readonly defaultLocale: string;
+  readonly countries: readonly string[];
+}
+
+/** Published products of active merchants, and the markets of these merchants; the others are left out. */
+export async function loadProducts(
+  reader: Reader,
+  ids: readonly string[],
+  now: Date,
+): Promise<{ products: IndexedProduct[]; markets: ReadonlyMap<string, Market> }> {
+  const found = await reader
+    .selectFrom("product as p")
+    .innerJoin("merchant as m", "m.id", "p.merchantId")
+    .select(["p.id", "p.merchantId", "p.brand", "p.popularity", "p.publishedAt", "m.defaultLocale as merchantLocale"])
+    .where(sql<boolean>`p.id = any(${ids}::text[])`)
+    .where("p.status", "=", "published")
+    .where("m.status", "=", "active")
+    .execute();
+  const published = found.map(({ id }) => id);
+  const translations = Map.groupBy(await loadTranslations(reader, published), ({ productId }) => productId);
+  const variants = Map.groupBy(await loadVariants(reader, published, now), ({ productId }) => productId);
+  const categories = await loadCategories(reader, published);
+  const products = found.map(({ publishedAt, ...product }) => {
+    const own = variants.get(product.id) ?? [];
+    return {
+      ...product,
+      publishedAt: publishedAt ?? now,
+      translations: translations.get(product.id) ?? [],
+      codes: own.map(({ sku, gtin }) => ({ sku, gtin })),
+      prices: own.flatMap(({ availability, prices }) => prices.map((price) => ({ ...price, availability }))),
+      categories: categories.get(product.id) ?? [],
+    };
+  });
+  return { products, markets: await loadMarkets(reader, [...new Set(found.map(({ merchantId }) => merchantId))]) };
+}
+
+async function loadTranslations(reader: Reader, ids: readonly string[]): Promise<Translation[]> {
+  return reader
+    .selectFrom("productTranslation")
+    .select(["productId", "locale", "title", "summary", "description"])
+    .where(sql<boolean>`product_id = any(${ids}::text[])`)
+    .orderBy("productId")
+    .orderBy("locale")
+    .execute();
+}
+
+interface Variant {
+  readonly productId: string;
+  readonly sku: string;
+  readonly gtin: string | null;
+  readonly availability: Availability;
+  readonly prices: readonly { readonly marketId: string; readonly amountMinor: number }[];
+}
+
+async function loadVariants(reader: Reader, ids: readonly string[], now: Date): Promise<Variant[]> {
+  const rows = await reader
+    .selectFrom("variant as v")
+    .leftJoin("stockLevel as s", "s.variantId", "v.id")
+    .select(["v.productId", "v.sku", "v.gtin", "v.discontinued", "v.availableFrom"])
+    .select(["s.onHand", "s.reserved", "s.backorderLimit", "s.lowStockThreshold"])
+    .select(
+      sql<Variant["prices"] | null>`(select json_agg(json_build_object('marketId', c.market_id, 'amountMinor', c.amount_minor))
+        from price c where c.variant_id = v.id and c.valid_until is null)`.as("prices"),
+    )
+    .where(sql<boolean>`v.product_id = any(${ids}::text[])`)
+    .orderBy("v.productId")
+    .orderBy("v.position")
+    .execute();
+  return rows.map(({ productId, sku, gtin, prices, ...stock }) => ({
+    productId,
+    sku,
+    gtin,
+    prices: prices ?? [],
+    availability: availabilityOf(
+      {
+        ...stock,
+        onHand: stock.onHand ?? 0,
+        reserved: stock.reserved ?? 0,
+        backorderLimit: stock.backorderLimit ?? 0,
+        lowStockThreshold: stock.lowStockThreshold ?? 0,
+      },
+      now,
+    ),
+  }));
+}
+
+async function loadCategories(reader: Reader, ids: readonly string[]): Promise<Map<string, Category[]>> {
+  const links = await reader
+    .selectFrom("productCategory")
+    .select(["productId", "categoryId"])
+    .where(sql<boolean>`product_id = any(${ids}::text[])`)
+    .orderBy("productId")
+    .orderBy("position")
+    .orderBy("categoryId")
+    .execute();
+  const wanted = [...new Set(links.map(({ categoryId }) => categoryId))];
+  // `union` without `all` ends even where the tree has a circle.
+  const { rows } = await sql<Category>`
+    with recursive up as (
+      select id, parent_id, slug, names from category where id = any(${wanted}::text[])
+      union
+      select c.id, c.parent_id, c.slug, c.names from category c join up on up.parent_id = c.id
+    )
+    select * from up`.execute(reader);
+  const tree = new Map(rows.map((category) => [category.id, category]));
+  const byProduct = Map.groupBy(links, ({ productId }) => productId);
+  return new Map(
+    [...byProduct].map(([id, own]) => [
+      id,
+      withAncestors(
+        own.map(({ categoryId }) => categoryId),
+        tree,
+      ),
+    ]),
+  );
+}
+
+function withAncestors(ids: readonly string[], tree: ReadonlyMap<string, Category>): Category[] {
+  const found = new Map<string, Category>();
+  for (const id of ids) {
+    for (let category = tree.get(id); category !== undefined && !found.has(category.id); category = tree.get(category.parentId ?? "")) {
+      found.set(category.id, category);
+    }
+  }
+  return [...found.values()];
+}
+
+async function loadMarkets(reader: Reader, merchantIds: readonly string[]): Promise<Map<string, Market>> {
+  const { rows } = await sql<Market>`
+    select m.id, m.currency, m.default_locale, array_agg(c.country order by c.position) as countries
+    from market m join market_country c on c.market_id = m.id
+    where m.merchant_id = any(${merchantIds}::text[])
+    group by m.id`.execute(reader);
+  return new Map(rows.map((market) => [market.id, market]));
+}

@@ -1,0 +1,81 @@
+/**
+ * `demo.json`: what somebody needs to try the demo, secrets included, so it is readable by its owner only. It is written whole or not at all,
+ * and parts that this version does not know are kept.
+ */
+import { randomBytes } from "node:crypto";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+
+const owner = z.object({ id: z.string(), slug: z.string() });
+
+const demoProduct = z.object({ merchantSlug: z.string(), productSlug: z.string(), title: z.string(), sku: z.string() });
+export type DemoProduct = z.infer<typeof demoProduct>;
+
+const demoFile = z.looseObject({
+  baseUrl: z.string(),
+  /** Of the first merchant's installation, but `otherMerchant`; with all four scopes unless the name says which one. */
+  keys: z.object({
+    full: z.string(),
+    catalogRead: z.string(),
+    checkoutQuote: z.string(),
+    webhooksRead: z.string(),
+    webhooksWrite: z.string(),
+    noScope: z.string(),
+    expired: z.string(),
+    revoked: z.string(),
+    otherMerchant: z.string(),
+  }),
+  tokens: z.object({ storefront: z.string(), admin: z.string(), analyst: z.string(), operator: z.string() }),
+  merchants: z.object({ first: owner, second: owner }),
+  products: z.array(demoProduct),
+});
+export type DemoFile = z.infer<typeof demoFile>;
+
+export function demoFilePath(folder: string): string {
+  return join(folder, "demo.json");
+}
+
+/** Undefined where there is none; throws where it is not what it should be. */
+export function readDemoFile(folder: string): DemoFile | undefined {
+  const path = demoFilePath(folder);
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+  const parsed = demoFile.safeParse(parseJson(text));
+  if (!parsed.success) throw new Error(`${path} is damaged; delete it together with the database beside it to seed the demo anew.`);
+  return parsed.data;
+}
+
+export function writeDemoFile(folder: string, demo: DemoFile): void {
+  const path = demoFilePath(folder);
+  const draft = `${path}.${process.pid}.${randomBytes(4).toString("hex")}`;
+  try {
+    writeFileSync(draft, `${JSON.stringify(demo, undefined, 2)}\n`, { mode: 0o600, flag: "wx", flush: true });
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}
+
+/** At each start: the same keys under the address that holds now. Undefined where there is no file to refresh. */
+export function refreshDemoFile(folder: string, baseUrl: string): DemoFile | undefined {
+  const demo = readDemoFile(folder);
+  if (demo === undefined) return undefined;
+  const refreshed = { ...demo, baseUrl };
+  writeDemoFile(folder, refreshed);
+  return refreshed;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * Fills an empty database with the two demo merchants, their catalogues and an app installed at both. Keys, tokens and the search index are
+ * the caller's: it knows the secrets and the clock.
+ */
+import { scopes } from "#access/scopes.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { createId } from "#foundation/ids.ts";
+import type { CatalogEntry } from "./catalog-entry.ts";
+import { type DemoMerchant, roastery, store } from "./demo-merchants.ts";
+import type { DemoProduct } from "./demo-file.ts";
+import { insertProducts, type ProductRows } from "./insert-products.ts";
+import { insertRows, type Row } from "./insert-rows.ts";
+import { merchantRows, type MerchantRows } from "./merchant-rows.ts";
+import { productRows, slugOf } from "./product-rows.ts";
+import { combinationsOf, skuOf } from "./variant-rows.ts";
+
+export interface DemoSeed {
+  readonly merchants: { readonly first: DemoOwner; readonly second: DemoOwner };
+  /** Ids of the installations of one app, which has all four scopes at both merchants. */
+  readonly installations: { readonly first: string; readonly second: string };
+  /** Offered in market DE and in stock there, the first merchant's before the second's. */
+  readonly products: readonly DemoProduct[];
+  /** Everything published, for the search index. */
+  readonly productIds: readonly string[];
+}
+
+interface DemoOwner {
+  readonly id: string;
+  readonly slug: string;
+}
+
+const dayMs = 86_400_000;
+/** The merchants are older than their oldest product. */
+const merchantAgeDays = 400;
+const catalogueAgeDays = 200;
+/** What has a price history must be older than the history. */
+const historyAgeDays = 60;
+
+interface Filled {
+  readonly merchant: MerchantRows;
+  readonly products: readonly ProductRows[];
+}
+
+export async function seedDemo(transaction: Transaction, { now }: { readonly now: Date }): Promise<DemoSeed> {
+  const first = fill(store, { now, firstNumber: 1 });
+  const second = fill(roastery, { now, firstNumber: 1 + first.products.length });
+  await insertMerchants(transaction, [first.merchant, second.merchant]);
+  await insertProducts(transaction, [...first.products, ...second.products]);
+  const [firstId, secondId] = [first.merchant.merchant.id, second.merchant.merchant.id];
+  const at = new Date(now.getTime() - catalogueAgeDays * dayMs);
+  const [firstInstallation, secondInstallation] = await insertApp(transaction, { at, merchantIds: [firstId, secondId] });
+  return {
+    merchants: { first: { id: firstId, slug: store.slug }, second: { id: secondId, slug: roastery.slug } },
+    installations: { first: firstInstallation, second: secondInstallation },
+    products: [store, roastery].flatMap(demoProducts),
+    productIds: [...first.products, ...second.products].filter(({ product }) => product.status === "published").map(({ product }) => product.id),
+  };
+}
+
+function fill(merchant: DemoMerchant, { now, firstNumber }: { readonly now: Date; readonly firstNumber: number }): Filled {
+  const rows = merchantRows(merchant, new Date(now.getTime() - merchantAgeDays * dayMs));
+  const all = merchant.families.flatMap(({ care, entries }) => entries.map((entry) => ({ care, entry })));
+  const products = all.map(({ care, entry }, index) =>
+    productRows(entry, {
+      merchantId: rows.merchant.id,
+      markets: rows.markets,
+      categoryIds: rows.categoryIds,
+      now,
+      since: new Date(now.getTime() - Math.round(ageDays(entry, { index, count: all.length }) * dayMs)),
+      number: firstNumber + index,
+      care,
+    }),
+  );
+  return { merchant: rows, products };
+}
+
+/** Spread over the catalogue's age with the families mixed, and no two alike. */
+function ageDays(entry: CatalogEntry, { index, count }: { readonly index: number; readonly count: number }): number {
+  const share = (((index + 1) * 0.618_033_988_75) % 1) * (count / (count + 1));
+  const youngest = entry.priceBefore === undefined && entry.priceRose === undefined ? 1 : historyAgeDays;
+  return youngest + share * (catalogueAgeDays - youngest);
+}
+
+export function demoProducts(merchant: DemoMerchant): DemoProduct[] {
+  return merchant.families
+    .flatMap(({ entries }) => entries)
+    .filter(isOnSaleInGermany)
+    .map((entry) => ({
+      merchantSlug: merchant.slug,
+      productSlug: slugOf(entry, "en"),
+      title: entry.title.en,
+      sku: skuOf(entry, combinationsOf(entry.options ?? [])[0] ?? {}),
+    }));
+}
+
+function isOnSaleInGermany({ status, price: [euros], stock }: CatalogEntry): boolean {
+  return status === undefined && euros !== null && (stock?.[0] ?? "in_stock") === "in_stock";
+}
+
+function insertMerchants(transaction: Transaction, merchants: readonly MerchantRows[]): Promise<void> {
+  return insertRows(transaction, {
+    merchant: merchants.map(({ merchant }) => merchant),
+    market: merchants.flatMap(({ market }) => market),
+    marketCountry: merchants.flatMap(({ marketCountry }) => marketCountry),
+    taxRate: merchants.flatMap(({ taxRate }) => taxRate),
+    deliveryMethod: merchants.flatMap(({ deliveryMethod }) => deliveryMethod),
+    policy: merchants.flatMap(({ policy }) => policy),
+    category: merchants.flatMap(({ category }) => category),
+  });
+}
+
+async function insertApp(
+  transaction: Transaction,
+  { at, merchantIds }: { readonly at: Date; readonly merchantIds: readonly [first: string, second: string] },
+): Promise<[first: string, second: string]> {
+  const app = { id: createId("app", at.getTime()), name: "Demo integration", publisher: "Lindenhof", createdAt: at };
+  const install = (merchantId: string): Row<"installation"> => ({
+    id: createId("installation", at.getTime()),
+    merchantId,
+    appId: app.id,
+    scopes: [...scopes],
+    installedAt: at,
+    updatedAt: at,
+  });
+  const [first, second] = [install(merchantIds[0]), install(merchantIds[1])];
+  await insertRows(transaction, { app: [app], installation: [first, second] });
+  return [first.id, second.id];
+}

@@ -1,0 +1,18 @@
+/** Who sent a request to /graphql: found out before its body is read, needed when it is answered. */
+import type { FastifyRequest } from "fastify";
+import type { InternalViewer } from "#access/viewer.ts";
+
+/** What Yoga is handed with a request. */
+export interface Arrival {
+  readonly asker: FastifyRequest;
+}
+
+const viewers = new WeakMap<FastifyRequest, InternalViewer>();
+
+export function setViewer(request: FastifyRequest, viewer: InternalViewer): void {
+  viewers.set(request, viewer);
+}
+
+export function viewerOf(request: FastifyRequest): InternalViewer | undefined {
+  return viewers.get(request);
+}

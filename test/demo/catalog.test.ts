@@ -1,0 +1,123 @@
+/** The demo catalogue as it is written down: complete in every language, and within the bounds that hold for everybody's products. */
+import { describe, expect, it } from "vitest";
+import { catalogBounds } from "#commerce/catalog/write-bounds.ts";
+import type { CatalogEntry } from "#demo/catalog-entry.ts";
+import { choiceLabels, type Locale } from "#demo/catalog-words.ts";
+import type { CategoryEntry } from "#demo/catalog-categories.ts";
+import { type DemoMerchant, roastery, store } from "#demo/demo-merchants.ts";
+import { slugOf } from "#demo/product-rows.ts";
+import { toSlug } from "#demo/slugs.ts";
+import { skuOf, combinationsOf } from "#demo/variant-rows.ts";
+import { isSlug } from "#foundation/text.ts";
+
+const entriesOf = (merchant: DemoMerchant): CatalogEntry[] => merchant.families.flatMap(({ entries }) => entries);
+const isPublished = ({ status }: CatalogEntry): boolean => status === undefined;
+const slugsOf = (categories: readonly CategoryEntry[]): string[] => categories.flatMap(({ slug, children }) => [slug, ...slugsOf(children ?? [])]);
+const depthOf = (categories: readonly CategoryEntry[]): number => Math.max(0, ...categories.map(({ children }) => 1 + depthOf(children ?? [])));
+
+it("shows 60 products of the first merchant and 8 of the second, and keeps drafts and archived ones out of sight", () => {
+  expect(entriesOf(store).filter(isPublished)).toHaveLength(60);
+  expect(entriesOf(roastery).filter(isPublished)).toHaveLength(8);
+  expect(new Set(entriesOf(store).map(({ status }) => status))).toEqual(new Set([undefined, "draft", "archived"]));
+});
+
+describe.each([
+  { merchant: store, locales: ["en", "de", "ja"] as const },
+  { merchant: roastery, locales: ["en", "de"] as const },
+])("$merchant.name", ({ merchant, locales }) => {
+  const entries = entriesOf(merchant);
+
+  it("says everything in each of its languages", () => {
+    const texts = [
+      ...entries.flatMap(({ title, summary, points }) => [title, summary, points]),
+      ...merchant.families.map(({ care }) => care),
+      ...merchant.markets.flatMap(({ delivery, policies }) => [...delivery.map(({ names }) => names), ...policies.map(({ summaries }) => summaries)]),
+      ...merchant.policies.map(({ summaries }) => summaries),
+      ...namesOf(merchant.categories),
+    ];
+    const missing = texts.filter((text) => locales.some((locale) => (text[locale] ?? "").trim() === ""));
+    expect(missing).toEqual([]);
+  });
+
+  it("gives as many points in one language as in the others", () => {
+    const counts = entries.map(({ points }) => new Set(locales.map((locale) => points[locale]?.split(" | ").length)));
+    expect(counts.every(({ size }) => size === 1)).toBe(true);
+  });
+
+  it("writes Japanese in Japanese and never leaves the English text standing as a translation", () => {
+    const untranslated = entries.flatMap(({ title, summary }) =>
+      [title, summary].filter((text) => text.de === text.en || (text.ja !== undefined && !/[\u3040-\u30ff\u4e00-\u9fff]/.test(text.ja))),
+    );
+    expect(untranslated).toEqual([]);
+  });
+
+  it("keeps to the bounds of titles, summaries and brands", () => {
+    const tooLong = entries.filter(
+      ({ title, summary, brand }) =>
+        locales.some(
+          (locale) => (title[locale] ?? "").length > catalogBounds.titleMax || (summary[locale] ?? "").length > catalogBounds.summaryMax,
+        ) || (brand ?? "").length > catalogBounds.brandMax,
+    );
+    expect(tooLong).toEqual([]);
+  });
+
+  it("uses a slug for one product only, in all languages and former ones included", () => {
+    const slugs = entries.flatMap((entry) => [
+      ...new Set([...locales.map((locale: Locale) => slugOf(entry, locale)), ...(entry.slugFormer === undefined ? [] : [entry.slugFormer])]),
+    ]);
+    expect(slugs.filter((slug) => !isSlug(slug))).toEqual([]);
+    expect(new Set(slugs).size).toBe(slugs.length);
+  });
+
+  it("names categories and choices that exist, and a SKU once", () => {
+    const categories = slugsOf(merchant.categories);
+    expect(new Set(categories).size).toBe(categories.length);
+    expect(entries.flatMap((entry) => entry.categories.filter((slug) => !categories.includes(slug)))).toEqual([]);
+    const choices = entries.flatMap((entry) => (entry.options ?? []).flatMap((option) => option.choices));
+    expect(choices.filter((choice) => choiceLabels[choice] === undefined)).toEqual([]);
+    const skus = entries.flatMap((entry) => combinationsOf(entry.options ?? []).map((combination) => skuOf(entry, combination)));
+    expect(new Set(skus).size).toBe(skus.length);
+  });
+
+  it("never asks more in a sale than before it, nor for what the sale does not cover", () => {
+    const wrong = entries.filter(({ price, priceBefore }) =>
+      priceBefore?.some((before, index) => {
+        const now = price[index] ?? null;
+        return (before === null) !== (now === null) || (before !== null && now !== null && before <= now);
+      }),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+it("has a category tree of three levels", () => {
+  expect(depthOf(store.categories)).toBe(3);
+});
+
+it("sells a few products in some markets only", () => {
+  const places = entriesOf(store)
+    .filter(isPublished)
+    .map(({ price }) => price.map((amount) => (amount === null ? "-" : "x")).join(""));
+  expect(Object.fromEntries([...Map.groupBy(places, (place) => place)].map(([place, list]) => [place, list.length]))).toEqual({
+    xxx: 54,
+    "xx-": 2,
+    "x--": 2,
+    "-x-": 1,
+    "--x": 1,
+  });
+});
+
+it("shares one slug between the two merchants", () => {
+  const [first, second] = [store, roastery].map((merchant) => new Set(entriesOf(merchant).map((entry) => slugOf(entry, "en"))));
+  expect([...(first ?? [])].filter((slug) => second?.has(slug))).toEqual(["pour-over-coffee-set"]);
+});
+
+it("spells German umlauts out in slugs and drops other accents", () => {
+  expect(toSlug("Größe Über Ärger", "de")).toBe("groesse-ueber-aerger");
+  expect(toSlug("Måne Bølge Café 3 × 3", "en")).toBe("mane-bolge-cafe-3-x-3");
+  expect(toSlug(`${"a".repeat(95)} b`, "en")).toBe("a".repeat(95));
+});
+
+function namesOf(categories: readonly CategoryEntry[]): CategoryEntry["names"][] {
+  return categories.flatMap(({ names, children }) => [names, ...namesOf(children ?? [])]);
+}

@@ -1,0 +1,65 @@
+/** demo.json is kept across starts, belongs to its owner alone, and is never seen half-written. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { type DemoFile, demoFilePath, readDemoFile, refreshDemoFile, writeDemoFile } from "#demo/demo-file.ts";
+
+const demo: DemoFile = {
+  baseUrl: "http://127.0.0.1:4000",
+  keys: {
+    full: "k1",
+    catalogRead: "k2",
+    checkoutQuote: "k3",
+    webhooksRead: "k4",
+    webhooksWrite: "k5",
+    noScope: "k6",
+    expired: "k7",
+    revoked: "k8",
+    otherMerchant: "k9",
+  },
+  tokens: { storefront: "t1", admin: "t2", analyst: "t3", operator: "t4" },
+  merchants: { first: { id: "mer_1", slug: "one" }, second: { id: "mer_2", slug: "two" } },
+  products: [{ merchantSlug: "one", productSlug: "thing", title: "Thing", sku: "T-1" }],
+};
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "demo-file-"));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+it("reads back what was written, from a file that only its owner may read", () => {
+  writeDemoFile(folder, demo);
+  expect(readDemoFile(folder)).toEqual(demo);
+  expect(statSync(demoFilePath(folder)).mode & 0o777).toBe(0o600);
+  expect(readdirSync(folder)).toEqual(["demo.json"]);
+});
+
+it("takes the place of a file that others could read", () => {
+  writeFileSync(demoFilePath(folder), "{}", { mode: 0o644 });
+  writeDemoFile(folder, demo);
+  expect(statSync(demoFilePath(folder)).mode & 0o777).toBe(0o600);
+});
+
+it("says that there is none where there is none", () => {
+  expect(readDemoFile(folder)).toBeUndefined();
+  expect(refreshDemoFile(folder, "http://127.0.0.1:5000")).toBeUndefined();
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+it("refreshes the address and keeps everything else, parts that it does not know included", () => {
+  const later = { ...demo, carts: { active: "cart_1" } };
+  writeFileSync(demoFilePath(folder), JSON.stringify(later));
+  const expected = { ...later, baseUrl: "http://127.0.0.1:5000" };
+  expect(refreshDemoFile(folder, "http://127.0.0.1:5000")).toEqual(expected);
+  expect(JSON.parse(readFileSync(demoFilePath(folder), "utf8"))).toEqual(expected);
+});
+
+it.each(["", "{", "null", '{"baseUrl":1}'])("says so when the file is damaged: %j", (text) => {
+  writeFileSync(demoFilePath(folder), text);
+  expect(() => refreshDemoFile(folder, "http://127.0.0.1:5000")).toThrow("demo.json is damaged");
+  expect(readFileSync(demoFilePath(folder), "utf8")).toBe(text);
+});

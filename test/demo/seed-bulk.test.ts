@@ -1,0 +1,153 @@
+/** Bulk products are varied, complete and the same for the same seed, and each is handed to the search index that the caller brings. */
+import { sql } from "kysely";
+import { beforeAll, expect, it } from "vitest";
+import type { OpenDatabase } from "#database/connect.ts";
+import { inTransaction } from "#database/transaction.ts";
+import { bulkProduct, type BulkPlace } from "#demo/bulk-product.ts";
+import { departments } from "#demo/bulk-things.ts";
+import { seedDemo } from "#demo/seed-demo.ts";
+import { type BulkOptions, seedProducts } from "#demo/seed-bulk.ts";
+import { describeOnBoth } from "#test/support/databases.ts";
+import { hasGtinCheckDigit } from "./gtin.ts";
+
+const now = new Date("2026-11-20T09:30:00.000Z");
+const slugs = departments.flatMap(({ slug, ranges }) => [slug].concat(ranges.map((range) => range.slug)));
+const place: BulkPlace = {
+  merchantId: "mer_x",
+  markets: [
+    { id: "mkt_e", currency: "EUR" },
+    { id: "mkt_j", currency: "JPY" },
+  ],
+  categoryIds: new Map(slugs.map((slug) => [slug, `cat_${slug}`])),
+  now,
+  seed: 1,
+};
+
+it("lets each word of a title match 500 to 5 000 of 100 000 products", () => {
+  const words = new Map<string, number>();
+  for (let number = 1; number <= 20_000; number += 1) {
+    const title = bulkProduct(number, place).productTranslation[0]?.title.toLowerCase() ?? "";
+    for (const word of new Set(title.split(" "))) words.set(word, (words.get(word) ?? 0) + 1);
+  }
+  const shares = [...words.values()].map((count) => count / 20_000);
+  expect(words.size).toBeGreaterThan(200);
+  expect(Math.min(...shares)).toBeGreaterThan(0.005);
+  expect(Math.max(...shares)).toBeLessThan(0.05);
+});
+
+it("writes prices as price tags do, in the minor units of each currency", () => {
+  const price = bulkProduct(7, place).price.slice(0, 2);
+  expect(price.map(({ amountMinor }) => amountMinor % 10)).toEqual([0, 0]);
+  expect(price[0]?.amountMinor).toBeGreaterThan(100);
+});
+
+it("makes the same product from the same seed and number, and another one from another seed", () => {
+  expect(contentOf(1)).toEqual(contentOf(1));
+  expect(contentOf(1)).not.toEqual(contentOf(2));
+});
+
+describeOnBoth("bulk products", (open) => {
+  let database: OpenDatabase;
+  let merchantId = "";
+
+  beforeAll(async () => {
+    database = await open();
+    const { merchants } = await inTransaction(database.db, (transaction) => seedDemo(transaction, { now }));
+    merchantId = merchants.first.id;
+  });
+
+  const seed = (count: number, options: Partial<BulkOptions> = {}): Promise<void> =>
+    seedProducts(database.db, { merchantId, count, now, index: async () => undefined, ...options });
+  const rows = async (text: string): Promise<Record<string, unknown>[]> => (await database.script((run) => run(text))).flat();
+  const countOfProducts = async (): Promise<number> => {
+    const [row] = await rows(`select count(*)::int as count from product where merchant_id = '${merchantId}'`);
+    return Number(row?.["count"]);
+  };
+  const versionOfCatalog = async (): Promise<unknown> =>
+    (await rows(`select catalog_version from merchant where id = '${merchantId}'`))[0]?.["catalog_version"];
+
+  it("adds 300 complete products in the transaction of their index", async () => {
+    const indexed: string[] = [];
+    const progress: number[] = [];
+    const already = await countOfProducts();
+    await seed(300, {
+      index: async (transaction, ids) => {
+        const { rows: found } = await sql<{ id: string }>`select id from product where id = any(${ids}::text[])`.execute(transaction);
+        indexed.push(...found.map(({ id }) => id));
+      },
+      onProgress: (done) => progress.push(done),
+    });
+    expect(progress).toEqual([300]);
+    expect(new Set(indexed).size).toBe(300);
+    const list = indexed.map((id) => `'${id}'`).join(",");
+    const [counts] = await rows(
+      `select count(*)::int as products,
+         count(*) filter (where exists (select from product_translation t where t.product_id = p.id and t.locale = 'de'))::int as german,
+         bool_and((select count(*) between 1 and 2 from variant v where v.product_id = p.id)) as variants,
+         bool_and((select count(*) from media m where m.product_id = p.id) = 1) as media,
+         bool_and((select count(*) from product_category c where c.product_id = p.id) = 2) as categories,
+         bool_and((select count(*) = 3 * (select count(*) from variant v where v.product_id = p.id)
+                   from price join variant v on v.id = price.variant_id where v.product_id = p.id)) as prices,
+         bool_and(not exists (select from variant v join stock_level s on s.variant_id = v.id where v.product_id = p.id
+                   and s.on_hand <> coalesce((select sum(delta) from stock_movement m where m.variant_id = v.id), 0))) as stock
+       from product p where p.id in (${list})`,
+    );
+    const german = Number(counts?.["german"]);
+    expect(counts).toEqual({ products: 300, german, variants: true, media: true, categories: true, prices: true, stock: true });
+    expect(german).toBeGreaterThan(110);
+    expect(german).toBeLessThan(190);
+    const titles = await rows(`select title from product_translation where locale = 'en' and product_id in (${list})`);
+    const expected = Array.from({ length: 300 }, (_, index) => bulkProduct(already + 1 + index, place).productTranslation[0]?.title ?? "");
+    expect(titles.map(({ title }) => String(title)).toSorted()).toEqual(expected.toSorted());
+    const gtins = await rows("select gtin from variant where gtin is not null");
+    expect(gtins.filter(({ gtin }) => !hasGtinCheckDigit(String(gtin)))).toEqual([]);
+    expect(await versionOfCatalog()).toBe(2);
+  });
+
+  it("goes on where it ended when it is run again, over more than one transaction", async () => {
+    const progress: number[] = [];
+    const before = await countOfProducts();
+    await seed(2100, { onProgress: (done) => progress.push(done) });
+    expect(await countOfProducts()).toBe(before + 2100);
+    expect(progress).toHaveLength(3);
+    expect(progress.at(-1)).toBe(2100);
+    expect(await versionOfCatalog()).toBe(5);
+  });
+
+  it("stops at the first failure and leaves nothing of a batch that failed", async () => {
+    const before = await countOfProducts();
+    let calls = 0;
+    const index = async (): Promise<void> => {
+      calls += 1;
+      if (calls > 1) throw new Error("The index is full.");
+    };
+    await expect(seed(10_000, { index })).rejects.toThrow("The index is full.");
+    // The first batch, then at most one in each of the two lanes.
+    expect(calls).toBeLessThanOrEqual(3);
+    expect(await countOfProducts()).toBe(before + 1000);
+  });
+
+  it("refuses a merchant without a market and a count that it does not take", async () => {
+    const before = await countOfProducts();
+    await expect(seed(1, { merchantId: "mer_none" })).rejects.toThrow("no market");
+    await expect(seed(1_000_001)).rejects.toThrow("count must be");
+    await expect(seed(-1)).rejects.toThrow("count must be");
+    await expect(seed(0.5)).rejects.toThrow("count must be");
+    expect(await countOfProducts()).toBe(before);
+  });
+});
+
+/** Everything but the ids. */
+function contentOf(seed: number): unknown[] {
+  return Array.from({ length: 50 }, (_, number) => {
+    const rows = bulkProduct(number, { ...place, seed });
+    return [
+      rows.product.brand,
+      rows.product.publishedAt,
+      rows.productTranslation.map(({ locale, slug, title }) => [locale, slug, title]),
+      rows.variant.map(({ sku, gtin, options }) => [sku, gtin, options]),
+      rows.price.map(({ marketId, amountMinor, compareAtMinor }) => [marketId, amountMinor, compareAtMinor]),
+      rows.stockLevel.map(({ onHand }) => onHand),
+    ];
+  });
+}
