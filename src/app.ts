@@ -52,7 +52,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const [mesh, database] = await Promise.all([openMesh(), options.database ?? openConfigured(options)]);
   const limiter =
     settings.redisUrl === undefined
-      ? createMemoryLimiter(settings.rateLimitScale)
+      ? createMemoryLimiter(settings.rateLimitScale, () => clock.now().getTime())
       : createRedisLimiter(settings.redisUrl, settings.rateLimitScale, log);
   const { db } = database;
   const services: GraphServices = { db, clock, publicUrl, rateLimitScale: settings.rateLimitScale };

@@ -108,15 +108,24 @@ export function readSettings(environment: Environment): Settings {
   });
 }
 
-/** The settings in force as they would be written, secrets masked; for `config`. */
+/** The settings in force, defaults included, as they would be written; secrets masked. For `config`. */
 export function shownSettings(environment: Environment): Record<string, string | null> {
-  parse(environment);
-  return Object.fromEntries(settingNames.map((name) => [name, shown(name, environment[name])]));
+  const values = parse(environment);
+  const isEmbedded = values.DATABASE_URL === undefined;
+  const inForce: Readonly<Record<string, unknown>> = {
+    ...values,
+    DEMO: values.DEMO ?? isEmbedded,
+    WEBHOOK_ALLOW_LOOPBACK: values.WEBHOOK_ALLOW_LOOPBACK ?? isEmbedded,
+  };
+  return Object.fromEntries(settingNames.map((name) => [name, shown(name, inForce[name])]));
 }
 
-function shown(name: string, value: string | undefined): string | null {
-  if (value === undefined || value === "") return null;
-  return secretNames.has(name) ? "********" : value;
+function shown(name: string, value: unknown): string | null {
+  if (value === undefined || (Array.isArray(value) && value.length === 0)) return null;
+  if (secretNames.has(name)) return "********";
+  if (typeof value === "boolean") return value ? "1" : "0";
+  if (Array.isArray(value)) return value.join(",");
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** Names of the environment that are one letter off a setting's: most likely meant to be it. */

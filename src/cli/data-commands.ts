@@ -5,6 +5,7 @@ import { readSettings } from "#app/settings.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import { type OpenDatabase, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
+import { fail } from "#foundation/failure.ts";
 import { seedProducts } from "#demo/seed-bulk.ts";
 import { printResult } from "./output.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
@@ -45,7 +46,7 @@ export function seedCommand(): Command {
         const demo = await prepareDemo(database, { dataDir: settings.dataDir, publicUrl, now });
         const merchantId = merchant ?? demo?.merchants.first.id;
         if (merchantId === undefined)
-          throw new InvalidArgumentError("The database has other data than the demo's: say whose products with --merchant.");
+          throw fail("missing_parameter", { message: "The database has other data than the demo's: say whose products with --merchant." });
         const startedAt = performance.now();
         if (products > 0) await seedMore(database, { merchantId, count: products, now, isQuiet: json === true });
         printResult({ merchant: merchantId, products, seconds: Math.round((performance.now() - startedAt) / 100) / 10 }, json === true);

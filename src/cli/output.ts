@@ -19,5 +19,6 @@ export function printResult(result: Readonly<Record<string, unknown>> | readonly
 function format(value: unknown): string {
   if (value instanceof Date) return value.toISOString();
   if (Array.isArray(value)) return value.join(", ");
-  return value === null || value === undefined ? "–" : String(value as string | number | boolean);
+  if (value === null || value === undefined) return "–";
+  return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { CamelCasePlugin, Kysely, type LogEvent, PostgresDialect } from "kysely";
 import { Client, type CustomTypesConfig, Pool, type QueryResult, types } from "pg";
 import { guardDialect } from "./guard.ts";
-import { lockFolder } from "./folder-lock.ts";
+import { FolderUnusable, lockFolder } from "./folder-lock.ts";
 import { openPGlite, SerialPGliteDialect } from "./pglite.ts";
 import { preparedPool } from "./prepared.ts";
 import type { Tables } from "./tables.ts";
@@ -44,8 +44,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<OpenDataba
 }
 
 async function openEmbedded({ folder, onStatement }: DatabaseOptions): Promise<OpenDatabase> {
-  if (folder !== undefined) mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const release = folder === undefined ? (): void => undefined : lockFolder(folder);
+  const release = folder === undefined ? (): void => undefined : takeFolder(folder);
   try {
     const pglite = await openPGlite(folder === undefined ? undefined : join(folder, "database"));
     const db = new Kysely<Tables>({ dialect: guardDialect(new SerialPGliteDialect({ pglite })), plugins: [camelCase()], ...logOf(onStatement) });
@@ -60,6 +59,17 @@ async function openEmbedded({ folder, onStatement }: DatabaseOptions): Promise<O
   } catch (error) {
     release();
     throw error;
+  }
+}
+
+/** What the file system refuses is DATA_DIR's fault, and told as such. */
+function takeFolder(folder: string): () => void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return lockFolder(folder);
+  } catch (error) {
+    if (!(error instanceof Error) || !("syscall" in error)) throw error;
+    throw new FolderUnusable(`DATA_DIR ${folder} cannot be used: ${error.message}`, { cause: error });
   }
 }
 

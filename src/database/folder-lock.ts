@@ -5,7 +5,8 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-export class FolderInUse extends Error {}
+export class FolderUnusable extends Error {}
+export class FolderInUse extends FolderUnusable {}
 
 /** Takes the folder or throws FolderInUse; the function returned gives it back. */
 export function lockFolder(folder: string): () => void {

@@ -11,5 +11,5 @@ export function createLog(level: LogLevel, stream?: DestinationStream): Log {
   const target =
     stream ??
     (process.stdout.isTTY ? PinoPretty({ colorize: true, ignore: "pid,hostname", sync: true }) : pino.destination({ dest: 1, sync: false }));
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, target);
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } }, target);
 }

@@ -4,6 +4,7 @@ import { createApiKey, revokeApiKey } from "#access/api-keys.ts";
 import { createInternalToken, revokeInternalToken } from "#access/internal-tokens.ts";
 import { type ApiKeyRow, findInternalTokens, type InternalTokenRow } from "#access/read-tenants.ts";
 import { changeInstallation, createApp, createInstallation, createMerchant, updateMerchant } from "#access/tenants.ts";
+import { reindexMerchant } from "#commerce/search/reindex-merchant.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder, platform, staff } from "./builder.ts";
 import { expectedVersion } from "./catalog-inputs.ts";
@@ -145,6 +146,9 @@ accessMutation("merchantUpdate", {
   type: MerchantRef,
   change: async (transaction, access, input) => {
     await updateMerchant(transaction, access, input);
+    // The locale that products fall back to stands in the index.
+    if (typeof input.defaultLocale === "string")
+      await reindexMerchant(transaction, { merchantId: input.merchantId, onlyMissing: false, now: access.now });
     return input.merchantId;
   },
   answer: merchantOf,
@@ -156,6 +160,7 @@ const setMerchantStatus =
   (status: "active" | "suspended"): AccessWork<MerchantTransition, string> =>
   async (transaction, access, input) => {
     await updateMerchant(transaction, access, { ...input, status });
+    if (status === "active") await reindexMerchant(transaction, { merchantId: input.merchantId, onlyMissing: true, now: access.now });
     return input.merchantId;
   };
 

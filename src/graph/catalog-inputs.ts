@@ -1,12 +1,7 @@
 /** What the catalog's mutations take. Left out means that it stays as it is, null that there is none any more. */
-import { z } from "zod";
 import { catalogBounds as bounds } from "#commerce/catalog/write-bounds.ts";
 import { builder } from "./builder.ts";
 import { RestrictionEnum } from "./products.ts";
-
-const textOf = (max: number): z.ZodString => z.string().min(1).max(max);
-const listOf = (min: number, max: number): z.ZodArray => z.array(z.unknown()).min(min).max(max);
-const codeText = textOf(bounds.codeMax);
 
 export const expectedVersion = "The version the caller has seen; when it has another by now, nothing is changed (409 version_conflict).";
 
@@ -21,25 +16,25 @@ export const LocalizedText = builder.inputType("LocalizedTextInput", {
 export const RatingInput = builder.inputType("RatingInput", {
   description: "What buyers think, imported from elsewhere.",
   fields: (t) => ({
-    average: t.float({ required: true, description: "From 0 to 5.", validate: z.number().min(0).max(5) }),
-    count: t.int({ required: true, description: "How many ratings the average is of.", validate: z.int32().min(0) }),
+    average: t.float({ required: true, description: "From 0 to 5." }),
+    count: t.int({ required: true, description: "How many ratings the average is of. 0 or more." }),
   }),
 });
 
 export const AttributeInput = builder.inputType("AttributeInput", {
   description: "A fact about a product.",
   fields: (t) => ({
-    code: t.string({ required: true, description: "Its stable code, unique in the product.", validate: codeText }),
+    code: t.string({ required: true, description: `Its stable code, unique in the product. 1 to ${bounds.codeMax} characters.` }),
     names: t.field({ type: [LocalizedText], required: true, description: "Its name by locale, at least one." }),
     value: t.field({ type: "AttributeValue", required: true, description: "Its value." }),
-    unit: t.string({ description: "The unit of the value.", validate: textOf(bounds.unitMax) }),
+    unit: t.string({ description: `The unit of the value. 1 to ${bounds.unitMax} characters.` }),
   }),
 });
 
 const ChoiceInput = builder.inputType("OptionChoiceInput", {
   description: "A choice that an option gives.",
   fields: (t) => ({
-    code: t.string({ required: true, description: "Its stable code, unique in the option.", validate: codeText }),
+    code: t.string({ required: true, description: `Its stable code, unique in the option. 1 to ${bounds.codeMax} characters.` }),
     labels: t.field({ type: [LocalizedText], required: true, description: "Its name by locale, at least one." }),
   }),
 });
@@ -47,13 +42,12 @@ const ChoiceInput = builder.inputType("OptionChoiceInput", {
 export const OptionInput = builder.inputType("OptionInput", {
   description: "Something a buyer chooses. Every variant has one choice of each option.",
   fields: (t) => ({
-    code: t.string({ required: true, description: "Its stable code, unique in the product.", validate: codeText }),
+    code: t.string({ required: true, description: `Its stable code, unique in the product. 1 to ${bounds.codeMax} characters.` }),
     names: t.field({ type: [LocalizedText], required: true, description: "Its name by locale, at least one." }),
     choices: t.field({
       type: [ChoiceInput],
       required: true,
-      description: "What there is to choose from, in the order shown.",
-      validate: listOf(1, bounds.choicesMax),
+      description: `What there is to choose from, in the order shown. 1 to ${bounds.choicesMax}.`,
     }),
   }),
 });
@@ -63,27 +57,26 @@ export const TranslationInput = builder.inputType("TranslationInput", {
   fields: (t) => ({
     locale: t.field({ type: "LocaleCode", required: true, description: "The locale." }),
     slug: t.field({ type: "Slug", required: true, description: "Its name in addresses. A slug names one product of a merchant for ever." }),
-    title: t.string({ required: true, description: "The title.", validate: textOf(bounds.titleMax) }),
-    summary: t.string({ description: "Plain text.", validate: textOf(bounds.summaryMax) }),
-    description: t.string({ description: "CommonMark.", validate: textOf(bounds.descriptionMax) }),
-    seoTitle: t.string({ description: "What search engines shall show as its title.", validate: textOf(bounds.seoTitleMax) }),
-    seoDescription: t.string({ description: "What search engines shall show below it.", validate: textOf(bounds.seoDescriptionMax) }),
+    title: t.string({ required: true, description: `The title. 1 to ${bounds.titleMax} characters.` }),
+    summary: t.string({ description: `Plain text. 1 to ${bounds.summaryMax} characters.` }),
+    description: t.string({ description: `CommonMark. 1 to ${bounds.descriptionMax} characters.` }),
+    seoTitle: t.string({ description: `What search engines shall show as its title. 1 to ${bounds.seoTitleMax} characters.` }),
+    seoDescription: t.string({ description: `What search engines shall show below it. 1 to ${bounds.seoDescriptionMax} characters.` }),
   }),
 });
 
 export const ProductCreateInput = builder.inputType("ProductCreateInput", {
   description: "A new product; it begins as a draft.",
   fields: (t) => ({
-    brand: t.string({ description: "The brand.", validate: textOf(bounds.brandMax) }),
+    brand: t.string({ description: `The brand. 1 to ${bounds.brandMax} characters.` }),
     rating: t.field({ type: RatingInput, description: "What buyers think." }),
-    attributes: t.field({ type: [AttributeInput], description: "Facts about it.", validate: listOf(0, bounds.attributesMax) }),
-    options: t.field({ type: [OptionInput], description: "What a buyer chooses.", validate: listOf(0, bounds.optionsMax) }),
-    categoryIds: t.idList({ description: "The categories it stands in, the main one first.", validate: listOf(0, bounds.categoriesPerProductMax) }),
+    attributes: t.field({ type: [AttributeInput], description: `Facts about it. 0 to ${bounds.attributesMax}.` }),
+    options: t.field({ type: [OptionInput], description: `What a buyer chooses. 0 to ${bounds.optionsMax}.` }),
+    categoryIds: t.idList({ description: `The categories it stands in, the main one first. 0 to ${bounds.categoriesPerProductMax}.` }),
     translations: t.field({
       type: [TranslationInput],
       required: true,
-      description: "Its texts, in at least one locale.",
-      validate: listOf(1, bounds.localesMax),
+      description: `Its texts, in at least one locale. 1 to ${bounds.localesMax}.`,
     }),
   }),
 });
@@ -93,21 +86,18 @@ export const ProductUpdateInput = builder.inputType("ProductUpdateInput", {
   fields: (t) => ({
     productId: t.id({ required: true, description: "The product." }),
     expectedVersion: t.int({ description: expectedVersion }),
-    brand: t.string({ description: "The brand.", validate: textOf(bounds.brandMax) }),
+    brand: t.string({ description: `The brand. 1 to ${bounds.brandMax} characters.` }),
     rating: t.field({ type: RatingInput, description: "What buyers think." }),
     attributes: t.field({
       type: [AttributeInput],
-      description: "Facts about it, in place of those there are.",
-      validate: listOf(0, bounds.attributesMax),
+      description: `Facts about it, in place of those there are. 0 to ${bounds.attributesMax}.`,
     }),
     options: t.field({
       type: [OptionInput],
-      description: "What a buyer chooses, in place of what there is.",
-      validate: listOf(0, bounds.optionsMax),
+      description: `What a buyer chooses, in place of what there is. 0 to ${bounds.optionsMax}.`,
     }),
     categoryIds: t.idList({
-      description: "The categories it stands in, in place of those there are.",
-      validate: listOf(0, bounds.categoriesPerProductMax),
+      description: `The categories it stands in, in place of those there are. 0 to ${bounds.categoriesPerProductMax}.`,
     }),
   }),
 });
@@ -132,8 +122,8 @@ export const ProductTranslationUpsertInput = builder.inputType("ProductTranslati
 export const VariantOptionInput = builder.inputType("VariantOptionInput", {
   description: "Which choice a variant has of an option.",
   fields: (t) => ({
-    option: t.string({ required: true, description: "The option's code.", validate: codeText }),
-    choice: t.string({ required: true, description: "The choice's code.", validate: codeText }),
+    option: t.string({ required: true, description: `The option's code. 1 to ${bounds.codeMax} characters.` }),
+    choice: t.string({ required: true, description: `The choice's code. 1 to ${bounds.codeMax} characters.` }),
   }),
 });
 
@@ -145,27 +135,24 @@ export const VariantUpsertInput = builder.inputType("VariantUpsertInput", {
     variantId: t.id({ description: "The variant; without it the one with this SKU, or a new one." }),
     sku: t.string({
       required: true,
-      description: "The merchant's own number for it: ASCII, unique with the merchant whatever its case.",
-      validate: textOf(bounds.skuMax),
+      description: `The merchant's own number for it: ASCII, unique with the merchant whatever its case. 1 to ${bounds.skuMax} characters.`,
     }),
     options: t.field({
       type: [VariantOptionInput],
       required: true,
-      description: "One choice of each of the product's options.",
-      validate: listOf(0, bounds.optionsMax),
+      description: `One choice of each of the product's options. 0 to ${bounds.optionsMax}.`,
     }),
     gtin: t.string({ description: "GTIN-8, -12, -13 or -14 with the right check digit (GS1)." }),
     restrictions: t.field({ type: [RestrictionEnum], description: "What limits its sale." }),
     requiresShipping: t.boolean({ description: "Whether it has to be delivered; true when it is new." }),
-    weightGrams: t.int({ description: "Its weight in grams.", validate: z.int32().min(0).max(bounds.weightGramsMax) }),
-    maxOrderQuantity: t.int({ description: "How many one order may have.", validate: z.int32().min(1).max(9999) }),
+    weightGrams: t.int({ description: `Its weight in grams. 0 to ${bounds.weightGramsMax}.` }),
+    maxOrderQuantity: t.int({ description: "How many one order may have. 1 to 9999." }),
     discontinued: t.boolean({ description: "Whether it is no longer sold." }),
     availableFrom: t.field({ type: "DateTime", description: "Sold before this time as a pre-order." }),
-    position: t.int({ description: "Its place among the variants.", validate: z.int32().min(0).max(bounds.positionMax) }),
-    backorderLimit: t.int({ description: "How many more than are there may be ordered.", validate: z.int32().min(0).max(bounds.onHandMax) }),
+    position: t.int({ description: `Its place among the variants. 0 to ${bounds.positionMax}.` }),
+    backorderLimit: t.int({ description: `How many more than are there may be ordered. 0 to ${bounds.onHandMax}.` }),
     lowStockThreshold: t.int({
-      description: "From this many available downwards it counts as low.",
-      validate: z.int32().min(0).max(bounds.onHandMax),
+      description: `From this many available downwards it counts as low. 0 to ${bounds.onHandMax}.`,
     }),
     mediaId: t.id({ description: "The product's picture that shows this variant." }),
   }),
@@ -184,5 +171,5 @@ const PriceInput = builder.inputType("PriceInput", {
 
 export const PricesSetInput = builder.inputType("PricesSetInput", {
   description: "Prices that hold from now on. The ones before are kept as history.",
-  fields: (t) => ({ prices: t.field({ type: [PriceInput], required: true, description: "The prices.", validate: listOf(1, bounds.pricesMax) }) }),
+  fields: (t) => ({ prices: t.field({ type: [PriceInput], required: true, description: `The prices. 1 to ${bounds.pricesMax}.` }) }),
 });

@@ -1,6 +1,5 @@
 /** Changes of products, their variants, prices and media, and of categories. */
 import type { InputRef } from "@pothos/core";
-import { z } from "zod";
 import { deleteCategory, upsertCategory } from "#commerce/catalog/write-categories.ts";
 import { catalogBounds as bounds } from "#commerce/catalog/write-bounds.ts";
 import { attachMedia, removeMedia } from "#commerce/catalog/write-media.ts";
@@ -39,13 +38,12 @@ const MediaAttachInput = builder.inputType("MediaAttachInput", {
     productId: t.id({ required: true, description: "The product." }),
     expectedVersion: t.int({ description: expectedVersion }),
     type: t.field({ type: MediaTypeEnum, required: true, description: "Picture or video." }),
-    url: t.string({ required: true, description: "Where it is: https.", validate: z.string().max(bounds.urlMax) }),
+    url: t.string({ required: true, description: `Where it is: https. At most ${bounds.urlMax} characters.` }),
     alts: t.field({ type: [LocalizedText], required: true, description: "What it shows, by locale; may be empty for decoration." }),
-    width: t.int({ required: true, description: "Its width in pixels.", validate: z.int32().min(1).max(bounds.mediaSidePixelsMax) }),
-    height: t.int({ required: true, description: "Its height in pixels.", validate: z.int32().min(1).max(bounds.mediaSidePixelsMax) }),
+    width: t.int({ required: true, description: `Its width in pixels. 1 to ${bounds.mediaSidePixelsMax}.` }),
+    height: t.int({ required: true, description: `Its height in pixels. 1 to ${bounds.mediaSidePixelsMax}.` }),
     position: t.int({
-      description: "Its place, from 0: those from there on move up. Without it: at the end.",
-      validate: z.int32().min(0).max(bounds.positionMax),
+      description: `Its place, from 0: those from there on move up. Without it: at the end. 0 to ${bounds.positionMax}.`,
     }),
   }),
 });
@@ -67,7 +65,7 @@ const CategoryUpsertInput = builder.inputType("CategoryUpsertInput", {
     slug: t.field({ type: "Slug", required: true, description: "Its name in addresses, unique with the merchant." }),
     names: t.field({ type: [LocalizedText], required: true, description: "Its name by locale, at least one." }),
     parentId: t.id({ description: "The category above it; left out it stays where it is, null makes it a root." }),
-    position: t.int({ description: "Its place among those beside it; the end unless told.", validate: z.int32().min(0).max(bounds.positionMax) }),
+    position: t.int({ description: `Its place among those beside it; the end unless told. 0 to ${bounds.positionMax}.` }),
   }),
 });
 

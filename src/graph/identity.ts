@@ -125,7 +125,13 @@ ApiKeyRef.implement({
     prefix: t.string({ description: "Everything before the secret: enough to find the key in a configuration.", resolve: prefixOf }),
     lastFour: t.exposeString("lastFour", { description: "The key's last four characters." }),
     mode: t.expose("mode", { type: ModeEnum, description: "The mode of its merchant." }),
-    scopes: t.stringList({ description: "What it may do, sorted.", resolve: ({ scopes }) => scopes.toSorted() }),
+    scopes: t.stringList({
+      description: "What it may do, sorted: what it was made for, as far as its installation may.",
+      resolve: async ({ scopes, installationId }, _args, { loaders }) => {
+        const installation = await loaders.installations.load(installationId);
+        return scopes.filter((scope) => installation.scopes.includes(scope)).toSorted();
+      },
+    }),
     createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was made." }),
     expiresAt: t.expose("expiresAt", { type: "DateTime", nullable: true, description: "When it ends; null: never." }),
     revokedAt: t.expose("revokedAt", { type: "DateTime", nullable: true, description: "When it was revoked." }),

@@ -1,5 +1,4 @@
 /** Many products at once: each item by itself, with a result of its own. */
-import { z } from "zod";
 import { catalogBounds as bounds } from "#commerce/catalog/write-bounds.ts";
 import { importProducts, type ProductImportResult } from "#commerce/catalog/write-import.ts";
 import { builder } from "./builder.ts";
@@ -27,7 +26,7 @@ const ImportPriceInput = builder.inputType("ImportPriceInput", {
 const ImportVariantInput = builder.inputType("ImportVariantInput", {
   description: "A variant, found by its SKU or made.",
   fields: (t) => ({
-    sku: t.string({ required: true, description: "The merchant's own number for it.", validate: z.string().min(1).max(bounds.skuMax) }),
+    sku: t.string({ required: true, description: `The merchant's own number for it. 1 to ${bounds.skuMax} characters.` }),
     options: t.field({ type: [VariantOptionInput], required: true, description: "One choice of each of the product's options." }),
     gtin: t.string({ description: "Its global trade item number." }),
     restrictions: t.field({ type: [RestrictionEnum], description: "What limits its sale." }),
@@ -65,7 +64,6 @@ const ProductsImportInput = builder.inputType("ProductsImportInput", {
       type: [ImportItem],
       required: true,
       description: "1 to 500 products.",
-      validate: z.array(z.unknown()).min(1).max(bounds.importItemsMax),
     }),
   }),
 });

@@ -1,5 +1,4 @@
 /** Changes of markets, taxes, deliveries and policies, and of stock. Each of the upserts replaces the whole of what it names. */
-import { z } from "zod";
 import { adjustStock, type stockAdjustReasons } from "#commerce/inventory/stock.ts";
 import { upsertDeliveryMethod } from "#commerce/markets/delivery-methods.ts";
 import { upsertMarket } from "#commerce/markets/market.ts";
@@ -14,15 +13,13 @@ import { loadAnew, tenantMutation } from "./mutation.ts";
 import { PolicyTypeEnum } from "./product-detail.ts";
 import { MarketRef, VariantRef } from "./refs.ts";
 
-const text = (max: number): z.ZodString => z.string().min(1).max(max);
-
 const MarketUpsertInput = builder.inputType("MarketUpsertInput", {
   description: "A market, found by id or handle, or made.",
   fields: (t) => ({
     marketId: t.id({ description: "The market; without it the one with this handle, or a new one." }),
     expectedVersion: t.int({ description: expectedVersion }),
-    handle: t.string({ required: true, description: "Its stable name: lower-case letters, digits and single hyphens.", validate: text(96) }),
-    name: t.string({ required: true, description: "Its name.", validate: text(200) }),
+    handle: t.string({ required: true, description: "Its stable name: lower-case letters, digits and single hyphens. 1 to 96 characters." }),
+    name: t.string({ required: true, description: "Its name. 1 to 200 characters." }),
     currency: t.field({ type: "CurrencyCode", required: true, description: "The currency of its prices; fixed once there are some." }),
     taxIncluded: t.boolean({ required: true, description: "Whether its prices include tax." }),
     defaultLocale: t.field({ type: "LocaleCode", required: true, description: "The locale that texts fall back to in it." }),
@@ -41,8 +38,8 @@ const TaxRateUpsertInput = builder.inputType("TaxRateUpsertInput", {
     marketId: t.id({ required: true, description: "The market." }),
     country: t.field({ type: "CountryCode", required: true, description: "One of the market's countries." }),
     regionCode: t.string({ description: "The region, ISO 3166-2; without it the whole country." }),
-    name: t.string({ required: true, description: "What it is called.", validate: text(200) }),
-    basisPoints: t.int({ required: true, description: "The rate in hundredths of a percent: 1900 is 19 %.", validate: z.int32().min(0).max(10_000) }),
+    name: t.string({ required: true, description: "What it is called. 1 to 200 characters." }),
+    basisPoints: t.int({ required: true, description: "The rate in hundredths of a percent: 1900 is 19 %. 0 to 10_000." }),
     appliesToShipping: t.boolean({ required: true, description: "Whether shipping is taxed as well." }),
   }),
 });
@@ -51,17 +48,17 @@ const DeliveryMethodUpsertInput = builder.inputType("DeliveryMethodUpsertInput",
   description: "A way that orders of a market are delivered, found by its code or made.",
   fields: (t) => ({
     marketId: t.id({ required: true, description: "The market." }),
-    code: t.string({ required: true, description: "Its stable code, unique in the market.", validate: text(96) }),
+    code: t.string({ required: true, description: "Its stable code, unique in the market. 1 to 96 characters." }),
     names: t.field({ type: [LocalizedText], required: true, description: "Its name by locale, at least one." }),
-    carrier: t.string({ description: "Who carries it.", validate: text(100) }),
+    carrier: t.string({ description: "Who carries it. 1 to 100 characters." }),
     pickup: t.boolean({ required: true, description: "Whether the buyer fetches it." }),
     priceMinor: t.field({ type: "MinorUnits", required: true, description: "What it costs in the market's currency." }),
     freeFromMinor: t.field({ type: "MinorUnits", description: "From this subtotal on it costs nothing; null: never." }),
     currency: t.field({ type: "CurrencyCode", description: "The market's; sent along it is checked." }),
-    minDays: t.int({ required: true, description: "The shortest time in days.", validate: z.int32().min(0).max(365) }),
-    maxDays: t.int({ required: true, description: "The longest time in days.", validate: z.int32().min(0).max(365) }),
+    minDays: t.int({ required: true, description: "The shortest time in days. 0 to 365." }),
+    maxDays: t.int({ required: true, description: "The longest time in days. 0 to 365." }),
     active: t.boolean({ description: "Whether it is offered; true unless told." }),
-    position: t.int({ description: "Its place among the market's methods.", validate: z.int32().min(0) }),
+    position: t.int({ description: "Its place among the market's methods. 0 or more." }),
   }),
 });
 
@@ -91,7 +88,7 @@ const StockAdjustInput = builder.inputType("StockAdjustInput", {
     variantId: t.id({ required: true, description: "The variant." }),
     delta: t.int({ required: true, description: "Units, not zero: positive arrives, negative leaves. What is reserved cannot leave." }),
     reason: t.field({ type: StockReasonEnum, required: true, description: "Why it changes." }),
-    note: t.string({ description: "For the record.", validate: text(500) }),
+    note: t.string({ description: "For the record. 1 to 500 characters." }),
   }),
 });
 

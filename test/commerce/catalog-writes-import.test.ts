@@ -136,15 +136,15 @@ describeOnBoth("productsImport", (open) => {
     const bad: [ProductImportItem, Record<string, unknown>][] = [
       [
         { translations: [], variants: [] },
-        { code: "invalid_field", details: [{ field: "", code: "too_few" }] },
+        { code: "invalid_field", details: [{ field: "", code: "too_short" }] },
       ],
       [
         { ...mug(), brand: "\u0000" },
-        { code: "invalid_field", details: [{ field: "/brand", code: "forbidden_characters" }] },
+        { code: "invalid_field", details: [{ field: "/brand", code: "control_character" }] },
       ],
       [
         { translations: [], variants: [{ sku: fresh("NEW"), options: [] }] },
-        { code: "invalid_field", details: [{ field: "/translations", code: "too_few" }] },
+        { code: "invalid_field", details: [{ field: "/translations", code: "too_short" }] },
       ],
       [
         { ...mug(), variants: [{ sku: fresh("NEW"), options: [{ option: "size", choice: "s" }] }] },

@@ -24,18 +24,23 @@ export const templateDatabase = "migrated";
 const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
 
 /**
- * `$1` binaries, `$2` folder, `$3` port. The shell waits for the end of its standard input, which the system closes when our process ends in
+ * `$1` binaries, `$2` folder, `$3` port, then more arguments of the server. The shell waits for the end of its standard input, which the system closes when our process ends in
  * whatever way. It gives its standard error away, so that the end of that stream is the end of the server.
  */
 const guardian = `
-  "$1/initdb" -D "$2/data" -U postgres -A trust --locale=C --encoding=UTF8 --no-sync >"$2/initdb.log" 2>&1 || cat "$2/initdb.log" >&2
-  "$1/postgres" -D "$2/data" -p "$3" -h 127.0.0.1 -k "" -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=200 &
+  binaries=$1 folder=$2 port=$3
+  shift 3
+  "$binaries/initdb" -D "$folder/data" -U postgres -A trust --locale=C --encoding=UTF8 --no-sync >"$folder/initdb.log" 2>&1 || cat "$folder/initdb.log" >&2
+  "$binaries/postgres" -D "$folder/data" -p "$port" -h 127.0.0.1 -k "" -c max_connections=200 "$@" &
   server=$!
   exec 2>/dev/null
   read _
   kill -INT $server
   wait $server
-  rm -rf "$2"`;
+  rm -rf "$folder"`;
+
+/** What a throw-away database can do without. */
+const careless = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
 
 /** For vitest's globalSetup: one server per run, with the template ready. Test files find it through `databases.ts`. */
 export async function setup(project: { provide(key: "postgresUrl", url: string): void }): Promise<() => Promise<void>> {
@@ -50,13 +55,15 @@ export async function setup(project: { provide(key: "postgresUrl", url: string):
   return () => server.stop();
 }
 
-export async function startPostgres(): Promise<PostgresServer> {
+/** The settings are the server's own, by their names: `{ shared_buffers: "1GB" }`. */
+export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
   const binaries = join(readyBinaries(), "bin");
   const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-postgres-"));
   if (user !== undefined) chownSync(folder, user.uid, user.gid);
   const port = await freePort();
+  const options = Object.entries({ ...careless, ...settings }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   // Detached: Ctrl+C must reach us alone, who then let the server end in good order.
-  const shell = spawn("/bin/sh", ["-c", guardian, "sh", binaries, folder, String(port)], {
+  const shell = spawn("/bin/sh", ["-c", guardian, "sh", binaries, folder, String(port), ...options], {
     ...user,
     cwd: folder,
     detached: true,

@@ -44,11 +44,11 @@ export interface World extends AsyncDisposable {
   readonly statements: string[];
   /** What was logged, one parsed line each. */
   readonly logged: Record<string, unknown>[];
-  get(url: string, headers?: Record<string, string>): Promise<Answer>;
-  send(request: { method: string; url: string; headers?: Record<string, string>; body?: unknown }): Promise<Answer>;
+  readonly get: (url: string, headers?: Record<string, string>) => Promise<Answer>;
+  readonly send: (request: { method: string; url: string; headers?: Record<string, string>; body?: unknown }) => Promise<Answer>;
   /** With a key of demo.json. */
-  getWithKey(url: string, key?: keyof DemoFile["keys"]): Promise<Answer>;
-  graphql(query: string, options?: { variables?: Record<string, unknown>; token?: keyof DemoFile["tokens"] | string | null }): Promise<Answer>;
+  readonly getWithKey: (url: string, key?: keyof DemoFile["keys"]) => Promise<Answer>;
+  readonly graphql: (query: string, options?: { variables?: Record<string, unknown>; token?: string | null }) => Promise<Answer>;
 }
 
 export interface WorldOptions {

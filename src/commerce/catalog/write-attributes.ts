@@ -42,11 +42,11 @@ export function attributesFaults(field: string, attributes: readonly AttributeIn
 function valueFaults(field: string, value: unknown): Faults {
   if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) return [];
   if (typeof value === "string") return textFaults(field, value, { max: catalogBounds.attributeValueMax });
-  if (!Array.isArray(value)) return [faultAt(field, "invalid_type", "It must be a text, a number, a boolean or a list of texts.")];
+  if (!Array.isArray(value)) return [faultAt(field, "wrong_type", "It must be a text, a number, a boolean or a list of texts.")];
   return [
     ...countFaults(field, value, { min: 1, max: catalogBounds.attributeValuesMax }),
     ...value.flatMap((entry: unknown, index) => {
-      if (typeof entry !== "string") return [faultAt(`${field}/${index}`, "invalid_type", "It must be a text.")];
+      if (typeof entry !== "string") return [faultAt(`${field}/${index}`, "wrong_type", "It must be a text.")];
       return textFaults(`${field}/${index}`, entry, { max: catalogBounds.attributeValueMax });
     }),
   ];

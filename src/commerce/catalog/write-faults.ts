@@ -38,8 +38,8 @@ export function textFaults(field: string, text: string | null | undefined, { min
   const characters = Array.from(text).length;
   if (characters > max) return [faultAt(field, "too_long", `It may have ${max} characters at most.`)];
   if (characters < min || (min > 0 && text.trim() === "")) return [faultAt(field, "too_short", "It must not be empty.")];
-  if (!isCleanText(text)) return [faultAt(field, "forbidden_characters", "It has control characters or broken Unicode.")];
-  if (lines === "one" && lineBreak.test(text)) return [faultAt(field, "forbidden_characters", "It must stand on one line.")];
+  if (!isCleanText(text)) return [faultAt(field, "control_character", "It has control characters or broken Unicode.")];
+  if (lines === "one" && lineBreak.test(text)) return [faultAt(field, "control_character", "It must stand on one line.")];
   return [];
 }
 
@@ -73,12 +73,13 @@ export interface NumberRule {
 export function integerFaults(field: string, value: number | null | undefined, { min, max }: NumberRule): Faults {
   if (value === null || value === undefined) return [];
   if (Number.isSafeInteger(value) && value >= min && value <= max) return [];
-  return [faultAt(field, "out_of_range", `It must be a whole number from ${min} to ${max}.`)];
+  const code = value < min ? "too_small" : value > max ? "too_large" : "wrong_type";
+  return [faultAt(field, code, `It must be a whole number from ${min} to ${max}.`)];
 }
 
 export function countFaults(field: string, list: readonly unknown[], { min, max }: NumberRule): Faults {
-  if (list.length < min) return [faultAt(field, "too_few", `It must have ${min} at least.`)];
-  if (list.length > max) return [faultAt(field, "too_many", `It may have ${max} at most.`)];
+  if (list.length < min) return [faultAt(field, "too_short", `It must have ${min} at least.`)];
+  if (list.length > max) return [faultAt(field, "too_long", `It may have ${max} at most.`)];
   return [];
 }
 

@@ -26,7 +26,7 @@ export interface ProductImportItem extends ProductFields {
 
 export function importItemFaults(item: ProductImportItem): Faults {
   return [
-    ...(item.translations.length + item.variants.length > 0 ? [] : [faultAt("", "too_few", "It has neither a slug nor a SKU to be known by.")]),
+    ...(item.translations.length + item.variants.length > 0 ? [] : [faultAt("", "too_short", "It has neither a slug nor a SKU to be known by.")]),
     ...productFaults("", item),
     ...categoryFaults("/categorySlugs", item.categorySlugs),
     ...(item.categorySlugs ?? []).flatMap((slug, index) => slugFaults(`/categorySlugs/${index}`, slug)),

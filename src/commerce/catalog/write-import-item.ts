@@ -104,7 +104,7 @@ async function createDraft(
   tenant: Tenant,
   { item, context }: { readonly item: ProductImportItem; readonly context: ImportContext },
 ): Promise<LockedProduct> {
-  requireNoFaults(item.translations.length > 0 ? [] : [faultAt("/translations", "too_few", "A new product needs a translation.")]);
+  requireNoFaults(item.translations.length > 0 ? [] : [faultAt("/translations", "too_short", "A new product needs a translation.")]);
   const id = await insertProduct(transaction, tenant);
   return { id, status: "draft", version: 1, publishedAt: null, defaultLocale: context.defaultLocale };
 }

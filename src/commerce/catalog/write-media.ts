@@ -72,7 +72,7 @@ async function makeRoom(transaction: Transaction, productId: string, position: n
 function mediaFaults({ type, url, alts, width, height, position }: MediaAttachInput): Faults {
   const side = { min: 1, max: catalogBounds.mediaSidePixelsMax };
   return [
-    ...(["image", "video"].includes(type) ? [] : [{ ...faultAt("/type", "unknown_value", "There is no such type."), allowed: ["image", "video"] }]),
+    ...(["image", "video"].includes(type) ? [] : [{ ...faultAt("/type", "not_allowed", "There is no such type."), allowed: ["image", "video"] }]),
     ...(isMediaUrl(url)
       ? []
       : [faultAt("/url", "pattern_mismatch", "It must be an https address without credentials, or a path that starts with /media/.")]),

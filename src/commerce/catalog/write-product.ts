@@ -74,7 +74,7 @@ export function productFaults(at: string, { brand, rating, attributes, options }
   const average = rating?.average ?? 0;
   return [
     ...textFaults(`${at}/brand`, brand, { max: catalogBounds.brandMax }),
-    ...(average >= 0 && average <= 5 ? [] : [faultAt(`${at}/rating/average`, "out_of_range", "It must be from 0 to 5.")]),
+    ...(average >= 0 && average <= 5 ? [] : [faultAt(`${at}/rating/average`, average > 5 ? "too_large" : "too_small", "It must be from 0 to 5.")]),
     ...integerFaults(`${at}/rating/count`, rating?.count, { min: 0, max: 2_147_483_647 }),
     ...attributesFaults(`${at}/attributes`, attributes),
     ...optionsFaults(`${at}/options`, options),

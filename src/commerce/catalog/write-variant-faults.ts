@@ -69,7 +69,7 @@ function restrictionFaults(field: string, given: readonly string[]): Faults {
   const known: readonly string[] = restrictions;
   return [
     ...given.flatMap((restriction, index) =>
-      known.includes(restriction) ? [] : [{ ...faultAt(`${field}/${index}`, "unknown_value", "There is no such restriction."), allowed: known }],
+      known.includes(restriction) ? [] : [{ ...faultAt(`${field}/${index}`, "not_allowed", "There is no such restriction."), allowed: known }],
     ),
     ...repeatFaults(given, (index) => `${field}/${index}`),
   ];
@@ -77,7 +77,7 @@ function restrictionFaults(field: string, given: readonly string[]): Faults {
 
 function dateFaults(field: string, date: Date | null | undefined): Faults {
   if (date === null || date === undefined || !Number.isNaN(date.getTime())) return [];
-  return [faultAt(field, "invalid_type", "It is not a time.")];
+  return [faultAt(field, "wrong_type", "It is not a time.")];
 }
 
 function gtinFaults(field: string, gtin: string | null | undefined): Faults {

@@ -55,7 +55,7 @@ function adjustFaults({ delta, reason, note }: StockAdjustInput): Faults {
   return [
     ...integerFaults("/delta", delta, { min: -catalogBounds.onHandMax, max: catalogBounds.onHandMax }),
     ...(delta === 0 ? [faultAt("/delta", "out_of_range", "It must not be zero.")] : []),
-    ...(known.includes(reason) ? [] : [{ ...faultAt("/reason", "unknown_value", "There is no such reason."), allowed: known }]),
+    ...(known.includes(reason) ? [] : [{ ...faultAt("/reason", "not_allowed", "There is no such reason."), allowed: known }]),
     ...textFaults("/note", note, { max: noteMax, lines: "many" }),
   ];
 }

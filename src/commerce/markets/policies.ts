@@ -61,7 +61,7 @@ export async function upsertPolicy(transaction: Transaction, tenant: Tenant, inp
 function policyFaults({ type, summaries, url }: PolicyUpsertInput): Faults {
   const known: readonly string[] = policyTypes;
   return [
-    ...(known.includes(type) ? [] : [{ ...faultAt("/type", "unknown_value", "There is no such type."), allowed: known }]),
+    ...(known.includes(type) ? [] : [{ ...faultAt("/type", "not_allowed", "There is no such type."), allowed: known }]),
     ...localizedFaults("/summaries", summaries, { max: summaryMax, lines: "many" }),
     ...(url === null || url === undefined || isHttpsUrl(url)
       ? []

@@ -44,7 +44,8 @@ function queryReader({ parameters }: Operation): (call: Call) => void {
   const readers = new Map(known.map((parameter) => [parameter.name, valueReader(parameter)]));
   return (call) => {
     const { values, faults } = parseQuery(call.request.raw.url ?? "");
-    const variables: Record<string, unknown> = {};
+    // Without a prototype: there a parameter named __proto__ is one that is not known.
+    const variables = Object.create(null) as Record<string, unknown>;
     for (const [name, text] of values) variables[name] = readers.get(name)?.(text) ?? text;
     // One fault for each parameter: what could not be read is not also missing.
     const all = [...faults, ...check(variables).filter(({ detail }) => faults.every((fault) => fault.detail.field !== detail.field))];

@@ -1,0 +1,32 @@
+/** What a buyer is told about one variant, and about a product by its best variant. */
+import { expect, it } from "vitest";
+import { availabilityOf, bestAvailability, type Stock } from "#commerce/catalog/availability.ts";
+
+const now = new Date("2026-06-01T00:00:00Z");
+const later = new Date("2026-06-01T00:00:00.001Z");
+const stock: Stock = { onHand: 10, reserved: 0, backorderLimit: 0, lowStockThreshold: 5, discontinued: false, availableFrom: null };
+
+it.each([
+  ["in_stock", {}],
+  ["in_stock", { onHand: 6 }],
+  ["low_stock", { onHand: 5 }],
+  ["low_stock", { reserved: 9 }],
+  ["in_stock", { onHand: 1, lowStockThreshold: 0 }],
+  ["out_of_stock", { reserved: 10 }],
+  ["backorder", { reserved: 10, backorderLimit: 1 }],
+  ["backorder", { reserved: 11, backorderLimit: 2 }],
+  ["out_of_stock", { reserved: 11, backorderLimit: 1 }],
+  ["preorder", { availableFrom: later }],
+  ["preorder", { onHand: 0, backorderLimit: 1, availableFrom: later }],
+  ["out_of_stock", { onHand: 0, availableFrom: later }],
+  ["in_stock", { availableFrom: now }],
+  ["discontinued", { discontinued: true }],
+] satisfies [string, Partial<Stock>][])("is %s with %o", (expected, change) => {
+  expect(availabilityOf({ ...stock, ...change }, now)).toBe(expected);
+});
+
+it("of a product is its best variant's", () => {
+  expect(bestAvailability(["discontinued", "backorder", "out_of_stock", "low_stock"])).toBe("low_stock");
+  expect(bestAvailability(["preorder", "backorder"])).toBe("backorder");
+  expect(bestAvailability([])).toBe("out_of_stock");
+});

@@ -1,0 +1,75 @@
+/** A query is whatever somebody typed: it is read as words, and never as a part of a statement. */
+import { beforeAll, beforeEach, expect, it } from "vitest";
+import { searchProducts, type SearchInput, type SearchResult } from "#commerce/search/search-products.ts";
+import type { OpenDatabase } from "#database/connect.ts";
+import { describeOnBoth } from "#test/support/databases.ts";
+import { now } from "./catalogue.ts";
+import { openSmallCatalogue } from "./small-catalogue.ts";
+
+describeOnBoth("any query", (open) => {
+  let database: OpenDatabase;
+  const statements: string[] = [];
+
+  const search = (input: Partial<SearchInput>): Promise<SearchResult> =>
+    searchProducts(database.db, { q: "", locale: "en", market: "DE", sort: "relevance", page: 1, pageSize: 20, ...input }, now);
+
+  beforeAll(async () => {
+    database = await open({ onStatement: (event) => statements.push(`${event.level}: ${event.query.sql}`) });
+    await openSmallCatalogue(database);
+  });
+  beforeEach(() => {
+    statements.length = 0;
+  });
+
+  it.each(["'", '"', "\\", "&", "|", "!", ":*", "()", "<->", "%", "_", ";--", "👟", "\u200b", "\ufffe", "...", "🏳️‍🌈 & !"])(
+    "finds nothing by a query without words: %s",
+    async (q) => {
+      const { hits, totalItems, query } = await search({ q });
+      expect({ hits, totalItems, query }).toEqual({ hits: [], totalItems: 0, query: { normalized: "", corrected: null } });
+      expect((await search({ q, category: "running", merchant: "alpha" })).totalItems).toBe(0);
+    },
+  );
+
+  it.each([
+    ["running' & shoes:*", 4],
+    ["running\\ | shoes", 4],
+    ['"running" !shoes', 4],
+    ["running <-> shoes ) (", 4],
+    ["%running_ shoes%", 4],
+    ["ru'; drop table search_document; --", 0],
+    ["o'neill", 1],
+    ["running $1 shoes", 0],
+    ["🏃 running 👟 shoes", 4],
+  ])("reads %s as words alone", async (q, total) => {
+    expect((await search({ q })).totalItems).toBe(total);
+  });
+
+  it("takes any 256 characters without an error", async () => {
+    const texts = [
+      "a ".repeat(128),
+      "靴".repeat(256),
+      "あ".repeat(256),
+      "ก ข".repeat(85),
+      "é".repeat(256),
+      "1 2 3 4 ".repeat(32),
+      "x-".repeat(128),
+      "the ".repeat(64),
+    ];
+    for (let seed = 1; seed <= 20; seed += 1) {
+      texts.push(Array.from({ length: 128 }, (_, index) => String.fromCodePoint(32 + ((seed * 7919 + index * index * 104_729) % 0xd000))).join(""));
+    }
+    for (const q of texts) expect((await search({ q, category: "trail" })).hits).toEqual([]);
+    expect(statements.filter((statement) => statement.startsWith("error"))).toEqual([]);
+  });
+
+  it("needs one statement to browse and two for words", async () => {
+    await search({ category: "footwear" });
+    expect(statements).toHaveLength(1);
+    statements.length = 0;
+    await search({ q: "running shoes", pageSize: 1, merchant: "alpha" });
+    expect(statements.length).toBeLessThanOrEqual(3);
+    statements.length = 0;
+    await search({ q: "s", market: "DE" });
+    expect(statements).toHaveLength(2);
+  });
+});

@@ -1,0 +1,68 @@
+/** Folding and cutting: what is one word to a buyer must be one word to the index, whatever way it is written. */
+import { describe, expect, it } from "vitest";
+import { codeOf, cutWords, fold, joinedForms, lexemesOf, trigramKey } from "#commerce/search/tokens.ts";
+
+const wordsOf = (text: string): string[] => cutWords(text).map((word) => word.text);
+
+describe("folding", () => {
+  it.each([
+    ["Straße", "strasse"],
+    ["GRÜN", "grun"],
+    ["gru\u0308n", "grun"],
+    ["Smørrebrød", "smorrebrod"],
+    ["Łódź", "lodz"],
+    ["Ægir œuvre", "aegir oeuvre"],
+    ["Ｌサイズ", "lサイズ"],
+    ["ｶﾞﾗｽ", "ガラス"],
+    ["İstanbul Iğdır", "istanbul igdir"],
+    ["Йогурт Ёлка", "йогурт елка"],
+    ["ΟΔΟΣ ά", "οδοσ α"],
+    ["รองเท้า", "รองเท้า"],
+    ["हिन्दी", "हिन्दी"],
+  ])("%s is %s", (text, folded) => expect(fold(text)).toBe(folded));
+});
+
+describe("words", () => {
+  it.each([
+    ["Men's T-Shirt, 24-70mm!", ["men", "s", "t", "shirt", "24", "70mm"]],
+    ["ランニングシューズ メンズ", ["ランニングシューズ", "メンズ"]],
+    ["Nike運動靴red", ["nike", "運動靴", "red"]],
+    ["👟 ''\\ :*|& <->", []],
+    ["🏳️‍🌈 ❤️", []],
+    ["Lauf\u00adschuhe", ["laufschuhe"]],
+    ["", []],
+  ])("%s", (text, words) => expect(wordsOf(text)).toEqual(words));
+
+  it("know where they stand in the text", () => {
+    const text = "Größe 運動靴 e\u0301te\u0301";
+    expect(cutWords(text).map(({ start, end }) => text.slice(start, end))).toEqual(["Größe", "運動靴", "e\u0301te\u0301"]);
+  });
+
+  it("of a script without spaces are found by any part of two letters, and Chinese ones by each character", () => {
+    const lexemes = lexemesOf(cutWords("運動靴とランニングシューズ"));
+    for (const part of ["運動", "靴", "シュ", "ュー", "ーズ", "ランニング"]) expect(lexemes).toContain(part);
+  });
+
+  it("are no longer than an index can hold", () => {
+    for (const text of ["x".repeat(5000), "あ".repeat(5000), "\u{1d7d8}".repeat(99), "ก".repeat(3000)]) {
+      for (const lexeme of lexemesOf(cutWords(text))) {
+        expect(Buffer.byteLength(lexeme)).toBeLessThan(512);
+        expect(lexeme.isWellFormed()).toBe(true);
+      }
+    }
+  });
+});
+
+it("a hyphenated word is also written in one", () => {
+  expect(joinedForms("E-Bike und Wi-Fi")).toEqual(["ebike", "wifi"]);
+});
+
+it("a code is compared without its punctuation", () => {
+  expect(codeOf("Ab-12 / 3_x")).toBe("ab123x");
+});
+
+it("a trigram key is ASCII and tells the letters of an alphabet apart", () => {
+  expect(trigramKey("shoe2")).toBe("shoe2");
+  expect(trigramKey("кроссовки")).toMatch(/^[a-z0-9]{9}$/);
+  expect(new Set("абвгдежзийклмнопрстуфхцчшщъыьэюя".split("").map(trigramKey)).size).toBeGreaterThanOrEqual(31);
+});

@@ -1,0 +1,25 @@
+/** One world for a whole test file or suite: made before its tests, freed after them. */
+import { afterAll, beforeAll } from "vitest";
+import type { Engine } from "./databases.ts";
+import { createWorld, type World, type WorldOptions } from "./world.ts";
+
+export function useWorld(engine: Engine = "pglite", options: WorldOptions = {}): () => World {
+  let world: World | undefined;
+  beforeAll(async () => {
+    world = await createWorld(engine, options);
+  });
+  afterAll(async () => {
+    await world?.[Symbol.asyncDispose]();
+  });
+  return () => {
+    if (world === undefined) throw new Error("The world is there for tests, not for their collection.");
+    return world;
+  };
+}
+
+/** The statements that a call made, but for the note of the key's last use, which comes after the answer. */
+export async function statementsOf(world: World, call: () => Promise<unknown>): Promise<string[]> {
+  world.statements.length = 0;
+  await call();
+  return world.statements.filter((text) => !text.startsWith("update api_key set last_used_at"));
+}
