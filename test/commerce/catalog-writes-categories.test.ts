@@ -116,7 +116,7 @@ describeOnBoth("categories", (open, engine) => {
   it("refuses what breaks the bounds", async () => {
     expect(await world.refusal(upsertCategory, { slug: "-", names: [{ locale: "de", text: "" }], position: -1 })).toEqual({
       code: "invalid_field",
-      details: ["body /slug pattern_mismatch", "body /names/0/text too_short", "body /position out_of_range"],
+      details: ["body /slug pattern_mismatch", "body /names/0/text too_short", "body /position too_small"],
       conflict: null,
     });
   });

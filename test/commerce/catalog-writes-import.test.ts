@@ -268,9 +268,9 @@ describeOnBoth("productsImport", (open) => {
   });
 
   it("refuses none, more than 500, and a merchant that isn't there", async () => {
-    expect(await world.refusal(importProducts, { items: [] })).toMatchObject({ code: "invalid_field", details: ["body /items too_few"] });
+    expect(await world.refusal(importProducts, { items: [] })).toMatchObject({ code: "invalid_field", details: ["body /items too_short"] });
     const many = Array.from({ length: 501 }, () => ({ translations: [], variants: [] }));
-    expect(await world.refusal(importProducts, { items: many })).toMatchObject({ code: "invalid_field", details: ["body /items too_many"] });
+    expect(await world.refusal(importProducts, { items: many })).toMatchObject({ code: "invalid_field", details: ["body /items too_long"] });
     expect(await world.refusal(importProducts, { items: [mug()] }, { ...world.tenant, merchantId: "mer_nobody" })).toMatchObject({
       code: "merchant_not_found",
     });

@@ -41,7 +41,7 @@ describeOnBoth("media", (open) => {
       const productId = await makeProduct(world);
       expect(await world.refusal(attachMedia, { productId, ...image, url: "http://cdn.example/1.jpg", width: 0, height: 1.5 })).toEqual({
         code: "invalid_field",
-        details: ["body /url pattern_mismatch", "body /width out_of_range", "body /height out_of_range"],
+        details: ["body /url pattern_mismatch", "body /width too_small", "body /height wrong_type"],
         conflict: null,
       });
     });

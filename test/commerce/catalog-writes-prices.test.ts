@@ -86,12 +86,12 @@ describeOnBoth("prices", (open) => {
       expect(await world.refusal(setPrices, { prices })).toEqual({
         code: "invalid_field",
         details: [
-          "body /prices/0/amountMinor out_of_range",
-          "body /prices/1/amountMinor out_of_range",
+          "body /prices/0/amountMinor too_small",
+          "body /prices/1/amountMinor too_large",
           "body /prices/1/currency pattern_mismatch",
           "body /prices/2/compareAtMinor out_of_range",
           "body /prices/3/compareAtMinor out_of_range",
-          "body /prices/4/amountMinor out_of_range",
+          "body /prices/4/amountMinor wrong_type",
           "body /prices/1 duplicate",
           "body /prices/2 duplicate",
           "body /prices/3 duplicate",
@@ -103,7 +103,7 @@ describeOnBoth("prices", (open) => {
         code: "invalid_field",
         details: ["body /prices/0/currency currency_mismatch"],
       });
-      expect(await world.refusal(setPrices, { prices: [] })).toMatchObject({ details: ["body /prices too_few"] });
+      expect(await world.refusal(setPrices, { prices: [] })).toMatchObject({ details: ["body /prices too_short"] });
     });
 
     it("does not find variants and markets of another merchant, and writes none of the others then", async () => {

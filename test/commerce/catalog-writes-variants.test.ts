@@ -158,13 +158,13 @@ describeOnBoth("variants", (open) => {
         details: [
           "body /sku pattern_mismatch",
           "body /gtin pattern_mismatch",
-          "body /restrictions/1 unknown_value",
+          "body /restrictions/1 not_allowed",
           "body /restrictions/2 duplicate",
           "body /options/1/option duplicate",
-          "body /weightGrams out_of_range",
-          "body /maxOrderQuantity out_of_range",
-          "body /backorderLimit out_of_range",
-          "body /availableFrom invalid_type",
+          "body /weightGrams too_small",
+          "body /maxOrderQuantity too_large",
+          "body /backorderLimit wrong_type",
+          "body /availableFrom wrong_type",
         ],
         conflict: null,
       });

@@ -48,7 +48,7 @@ describeOnBoth("a market's rules", (open) => {
     it("refuses what breaks the bounds, a country of another market, and a market of another merchant", async () => {
       expect(await world.refusal(upsertTaxRate, { ...rate(), regionCode: "AT-1", name: "\n", basisPoints: 10_001 })).toEqual({
         code: "invalid_field",
-        details: ["body /regionCode pattern_mismatch", "body /name too_short", "body /basisPoints out_of_range"],
+        details: ["body /regionCode pattern_mismatch", "body /name too_short", "body /basisPoints too_large"],
         conflict: null,
       });
       expect(await world.refusal(upsertTaxRate, { ...rate(), country: "US" })).toEqual({
@@ -96,9 +96,9 @@ describeOnBoth("a market's rules", (open) => {
         code: "invalid_field",
         details: [
           "body /code pattern_mismatch",
-          "body /names too_few",
-          "body /priceMinor out_of_range",
-          "body /freeFromMinor out_of_range",
+          "body /names too_short",
+          "body /priceMinor too_small",
+          "body /freeFromMinor too_large",
           "body /maxDays out_of_range",
         ],
         conflict: null,
@@ -137,7 +137,7 @@ describeOnBoth("a market's rules", (open) => {
     it("refuses what breaks the bounds, and a market of another merchant", async () => {
       expect(await world.refusal(upsertPolicy, { type: "free" as "return", summaries: [], url: "http://shop.example" })).toEqual({
         code: "invalid_field",
-        details: ["body /type unknown_value", "body /summaries too_few", "body /url pattern_mismatch"],
+        details: ["body /type not_allowed", "body /summaries too_short", "body /url pattern_mismatch"],
         conflict: null,
       });
       expect(await world.refusal(upsertPolicy, { type: "return", summaries, marketId: world.otherMarket })).toEqual(missing);

@@ -131,7 +131,9 @@ describeOnBoth("marketUpsert", (open) => {
         ],
         conflict: null,
       });
-      expect(await world.refusal(upsertMarket, { ...asia, handle: "empty", countries: [] })).toMatchObject({ details: ["body /countries too_few"] });
+      expect(await world.refusal(upsertMarket, { ...asia, handle: "empty", countries: [] })).toMatchObject({
+        details: ["body /countries too_short"],
+      });
       expect(await world.refusal(upsertMarket, { ...asia, handle: "nowhere", timeZone: "Europe/Atlantis" })).toMatchObject({
         details: ["body /timeZone unknown_time_zone"],
       });

@@ -73,7 +73,7 @@ export interface NumberRule {
 export function integerFaults(field: string, value: number | null | undefined, { min, max }: NumberRule): Faults {
   if (value === null || value === undefined) return [];
   if (Number.isSafeInteger(value) && value >= min && value <= max) return [];
-  const code = value < min ? "too_small" : value > max ? "too_large" : "wrong_type";
+  const code = !Number.isInteger(value) ? "wrong_type" : value < min ? "too_small" : "too_large";
   return [faultAt(field, code, `It must be a whole number from ${min} to ${max}.`)];
 }
 
