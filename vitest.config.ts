@@ -1,8 +1,12 @@
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
+
+/** `npm test` needs nothing but this project; what drives a browser is run by `npm run test:browser`. */
+const isBrowser = process.env["TEST_BROWSER"] === "1";
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
+    include: [isBrowser ? "test/browser/**/*.test.ts" : "test/**/*.test.ts"],
+    exclude: isBrowser ? configDefaults.exclude : [...configDefaults.exclude, "test/browser/**"],
     globalSetup: ["test/support/postgres.ts"],
     // Node's own loader, the same as in production: Vite's would load a second copy of graphql ("from another module or realm").
     experimental: { viteModuleRunner: false },

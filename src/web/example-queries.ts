@@ -2,15 +2,14 @@
 export interface ExampleQuery {
   readonly title: string;
   readonly query: string;
-  readonly variables?: Readonly<Record<string, unknown>>;
 }
 
 export const exampleQueries: readonly ExampleQuery[] = [
   {
     title: "Search",
     query: `# Search as a shopper in Germany does. Try other words, another locale, another sort.
-query Search($q: SearchText!) {
-  productSearch(q: $q, locale: "de", market: "DE", sort: RELEVANCE, page: 1, pageSize: 10) {
+query Search {
+  productSearch(q: "zelt", locale: "de", market: "DE", sort: RELEVANCE, page: 1, pageSize: 10) {
     items {
       title
       score
@@ -25,7 +24,6 @@ query Search($q: SearchText!) {
     }
   }
 }`,
-    variables: { q: "zelt" },
   },
   {
     title: "Products",

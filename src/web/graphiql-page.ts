@@ -8,7 +8,7 @@ import { constants, brotliCompress, gzip } from "node:zlib";
 import { renderGraphiQL } from "@graphql-yoga/render-graphiql";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { fail } from "#foundation/failure.ts";
-import { type ExampleQuery, exampleQueries } from "./example-queries.ts";
+import { exampleQueries } from "./example-queries.ts";
 import { tokenScript } from "./token-script.ts";
 
 interface Page {
@@ -31,7 +31,7 @@ export function mountGraphiql(server: FastifyInstance): void {
 async function makePage(): Promise<Page> {
   const html = renderGraphiQL({
     title: "Commerce Gateway – GraphiQL",
-    defaultTabs: exampleQueries.map(toTab),
+    defaultTabs: exampleQueries.map(({ query }) => ({ query })),
     shouldPersistHeaders: false,
   });
   const plain = Buffer.from(html.trimStart().replace("<head>", `<head>\n<script>${tokenScript}</script>`));
@@ -40,10 +40,6 @@ async function makePage(): Promise<Page> {
     promisify(brotliCompress)(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
   ]);
   return { etag: `"${createHash("sha256").update(plain).digest("base64url")}"`, plain, gzip: zipped, br };
-}
-
-function toTab({ query, variables }: ExampleQuery): { query: string; variables?: string } {
-  return variables === undefined ? { query } : { query, variables: JSON.stringify(variables, null, 2) };
 }
 
 function sendPage(request: FastifyRequest, reply: FastifyReply, page: Page): FastifyReply {
