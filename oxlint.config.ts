@@ -65,7 +65,12 @@ export default defineConfig({
     { files: ["*.config.ts", "src/gateway/plugins/**", "src/graph/schema.ts"], rules: { "import/no-default-export": "off" } },
     {
       files: ["test/**", "bench/**"],
-      rules: { "max-lines-per-function": "off", "vitest/expect-expect": ["error", { assertFunctionNames: ["expect", "expect*"] }] },
+      rules: {
+        "max-lines-per-function": "off",
+        // A suite's helpers stand with its tests.
+        "unicorn/consistent-function-scoping": "off",
+        "vitest/expect-expect": ["error", { assertFunctionNames: ["expect", "expect*"] }],
+      },
     },
     // Tables of cases: a row has as many parts as it needs, says what was expected, and decides between an answer and a refusal.
     { files: ["test/**"], rules: { "max-params": "off", "vitest/no-conditional-expect": "off", "vitest/valid-expect": ["error", { maxArgs: 2 }] } },

@@ -160,11 +160,6 @@ ProductDetailRef.implement({
   interfaces: [ProductListing],
 });
 
-export interface MerchantProduct {
-  readonly merchantSlug: string;
-  readonly productSlug: string;
-}
-
 builder.queryField("publicProduct", (t) =>
   t.field({
     type: ProductDetailRef,
