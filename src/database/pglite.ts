@@ -4,13 +4,18 @@
  */
 import { PGlite, types } from "@electric-sql/pglite";
 import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
-import { type DatabaseConnection, type Driver, PGliteDialect } from "kysely";
+import { type DatabaseConnection, type DialectAdapter, type Driver, PGliteDialect, PostgresAdapter } from "kysely";
 
 export function openPGlite(dataDir: string | undefined): Promise<PGlite> {
   return PGlite.create({ ...(dataDir === undefined ? {} : { dataDir }), extensions: { pg_trgm }, parsers: { [types.INT8]: Number } });
 }
 
 export class SerialPGliteDialect extends PGliteDialect {
+  /** PGlite's own would make Kysely wait for the connection before it asks the driver, and so before guard.ts could refuse. */
+  override createAdapter(): DialectAdapter {
+    return new PostgresAdapter();
+  }
+
   override createDriver(): Driver {
     const driver = super.createDriver();
     const acquire = driver.acquireConnection.bind(driver);
