@@ -6,7 +6,7 @@ import { indexProducts } from "#commerce/search/index-products.ts";
 import { type OpenDatabase, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
 import { fail } from "#foundation/failure.ts";
-import { seedProducts } from "#demo/seed-bulk.ts";
+import { seedProducts } from "#demo/bulk/seed-bulk.ts";
 import { printResult } from "./output.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { withDatabase } from "./with-database.ts";

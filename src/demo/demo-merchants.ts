@@ -1,15 +1,15 @@
 /** The two demo merchants: where they sell, what they charge for tax and delivery, and what they promise. */
-import { roasteryCategories, storeCategories, type CategoryEntry } from "./catalog-categories.ts";
-import { camping } from "./catalog-camping.ts";
-import { clothing } from "./catalog-clothing.ts";
-import { coffee } from "./catalog-coffee.ts";
-import type { Family } from "./catalog-entry.ts";
-import { gifts } from "./catalog-gifts.ts";
-import { home } from "./catalog-home.ts";
-import { kitchen } from "./catalog-kitchen.ts";
-import { packs } from "./catalog-packs.ts";
-import { tech } from "./catalog-tech.ts";
-import { type Words, words } from "./catalog-words.ts";
+import { roasteryCategories, storeCategories, type CategoryEntry } from "#demo/catalog/categories.ts";
+import { camping } from "#demo/catalog/camping.ts";
+import { clothing } from "#demo/catalog/clothing.ts";
+import { coffee } from "#demo/catalog/coffee.ts";
+import type { Family } from "#demo/catalog/entry.ts";
+import { gifts } from "#demo/catalog/gifts.ts";
+import { home } from "#demo/catalog/home.ts";
+import { kitchen } from "#demo/catalog/kitchen.ts";
+import { packs } from "#demo/catalog/packs.ts";
+import { tech } from "#demo/catalog/tech.ts";
+import { type Words, words } from "#demo/catalog/words.ts";
 
 export interface DemoMarket {
   readonly handle: string;

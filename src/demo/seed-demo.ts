@@ -5,14 +5,14 @@
 import { scopes } from "#access/scopes.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import type { CatalogEntry } from "./catalog-entry.ts";
+import type { CatalogEntry } from "#demo/catalog/entry.ts";
 import { type DemoMerchant, roastery, store } from "./demo-merchants.ts";
 import type { DemoProduct } from "./demo-file.ts";
-import { insertProducts, type ProductRows } from "./insert-products.ts";
-import { insertRows, type Row } from "./insert-rows.ts";
-import { merchantRows, type MerchantRows } from "./merchant-rows.ts";
-import { productRows, slugOf } from "./product-rows.ts";
-import { combinationsOf, skuOf } from "./variant-rows.ts";
+import { insertProducts, type ProductRows } from "#demo/rows/insert-products.ts";
+import { insertRows, type Row } from "#demo/rows/insert-rows.ts";
+import { merchantRows, type MerchantRows } from "#demo/rows/merchant-rows.ts";
+import { productRows, slugOf } from "#demo/rows/product-rows.ts";
+import { combinationsOf, skuOf } from "#demo/rows/variant-rows.ts";
 
 export interface DemoSeed {
   readonly merchants: { readonly first: DemoOwner; readonly second: DemoOwner };

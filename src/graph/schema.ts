@@ -1,17 +1,17 @@
 /** The whole graph: imports every part for its effect on the builder. GraphQL Mesh loads this file by .meshrc.yaml. */
 import "./scalars.ts";
-import "./money.ts";
-import "./products.ts";
-import "./product-detail.ts";
-import "./identity.ts";
-import "./tenants.ts";
-import "./markets.ts";
-import "./catalog.ts";
-import "./search.ts";
-import "./catalog-mutations.ts";
-import "./import.ts";
-import "./market-mutations.ts";
-import "./access-mutations.ts";
+import "#graph/catalog/money.ts";
+import "#graph/catalog/products.ts";
+import "#graph/catalog/product-detail.ts";
+import "#graph/access/identity.ts";
+import "#graph/access/tenants.ts";
+import "#graph/markets/markets.ts";
+import "#graph/catalog/kept-products.ts";
+import "#graph/catalog/search.ts";
+import "#graph/catalog/mutations.ts";
+import "#graph/catalog/import.ts";
+import "#graph/markets/mutations.ts";
+import "#graph/access/mutations.ts";
 import { builder } from "./builder.ts";
 
 builder.queryType({ description: "Everything that can be read." });

@@ -1,6 +1,6 @@
 /** The demo catalog's pictures: drawn from their names, the same ones for ever. */
 import type { FastifyInstance } from "fastify";
-import { demoPicture } from "#demo/pictures.ts";
+import { demoPicture } from "#demo/pictures/pictures.ts";
 import { fail } from "#foundation/failure.ts";
 import { isSlug } from "#foundation/text.ts";
 

@@ -1,13 +1,13 @@
 /** The demo catalogue as it is written down: complete in every language, and within the bounds that hold for everybody's products. */
 import { describe, expect, it } from "vitest";
 import { catalogBounds } from "#commerce/catalog/write-bounds.ts";
-import type { CatalogEntry } from "#demo/catalog-entry.ts";
-import { choiceLabels, type Locale } from "#demo/catalog-words.ts";
-import type { CategoryEntry } from "#demo/catalog-categories.ts";
+import type { CatalogEntry } from "#demo/catalog/entry.ts";
+import { choiceLabels, type Locale } from "#demo/catalog/words.ts";
+import type { CategoryEntry } from "#demo/catalog/categories.ts";
 import { type DemoMerchant, roastery, store } from "#demo/demo-merchants.ts";
-import { slugOf } from "#demo/product-rows.ts";
-import { toSlug } from "#demo/slugs.ts";
-import { skuOf, combinationsOf } from "#demo/variant-rows.ts";
+import { slugOf } from "#demo/rows/product-rows.ts";
+import { toSlug } from "#demo/rows/slugs.ts";
+import { skuOf, combinationsOf } from "#demo/rows/variant-rows.ts";
 import { isSlug } from "#foundation/text.ts";
 
 const entriesOf = (merchant: DemoMerchant): CatalogEntry[] => merchant.families.flatMap(({ entries }) => entries);

@@ -1,7 +1,7 @@
 /** Demo pictures are the same each time, show what they are asked for, and let nothing of a name into the SVG. */
 import { expect, it } from "vitest";
-import { drawings } from "#demo/picture-drawings.ts";
-import { demoPicture, type Motif, pictureName, picturePath } from "#demo/pictures.ts";
+import { drawings } from "#demo/pictures/picture-drawings.ts";
+import { demoPicture, type Motif, pictureName, picturePath } from "#demo/pictures/pictures.ts";
 
 const motifs = Object.keys(drawings) as Motif[];
 

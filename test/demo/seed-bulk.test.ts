@@ -3,10 +3,10 @@ import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
 import type { OpenDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
-import { bulkProduct, type BulkPlace } from "#demo/bulk-product.ts";
-import { departments } from "#demo/bulk-things.ts";
+import { bulkProduct, type BulkPlace } from "#demo/bulk/bulk-product.ts";
+import { departments } from "#demo/bulk/bulk-things.ts";
 import { seedDemo } from "#demo/seed-demo.ts";
-import { type BulkOptions, seedProducts } from "#demo/seed-bulk.ts";
+import { type BulkOptions, seedProducts } from "#demo/bulk/seed-bulk.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { hasGtinCheckDigit } from "./gtin.ts";
 

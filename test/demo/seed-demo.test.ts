@@ -4,7 +4,7 @@ import { type Availability, availabilities, availabilityOf } from "#commerce/cat
 import type { OpenDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { roastery, store } from "#demo/demo-merchants.ts";
-import { demoPicture } from "#demo/pictures.ts";
+import { demoPicture } from "#demo/pictures/pictures.ts";
 import { type DemoSeed, seedDemo } from "#demo/seed-demo.ts";
 import { isId } from "#foundation/ids.ts";
 import { isSlug } from "#foundation/text.ts";

@@ -23,7 +23,11 @@ export interface OpenApiOperation {
 export interface OpenApi {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
-  readonly components: { readonly responses: Readonly<Record<string, unknown>>; readonly schemas: Readonly<Record<string, unknown>> };
+  readonly components: {
+    readonly headers: Readonly<Record<string, unknown>>;
+    readonly responses: Readonly<Record<string, unknown>>;
+    readonly schemas: Readonly<Record<string, unknown>>;
+  };
 }
 
 export interface Contract {

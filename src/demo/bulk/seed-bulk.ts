@@ -1,0 +1,124 @@
+/** Fills a merchant's catalogue with as many products as one wants to measure with, in transactions of a thousand. */
+import { type Insertable, sql } from "kysely";
+import type { Database } from "#database/connect.ts";
+import type { CategoryTable } from "#database/tables.ts";
+import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { createId } from "#foundation/ids.ts";
+import { bulkProduct, type BulkPlace } from "./bulk-product.ts";
+import { departments } from "./bulk-things.ts";
+import type { Words } from "#demo/catalog/words.ts";
+import { insertProducts, type ProductRows } from "#demo/rows/insert-products.ts";
+
+export interface BulkOptions {
+  readonly merchantId: string;
+  readonly count: number;
+  readonly now: Date;
+  /** The same seed gives the same products to a merchant that has as many already. */
+  readonly seed?: number;
+  /** Brings the search index up to date, in the transaction that writes the products. */
+  readonly index: (transaction: Transaction, productIds: readonly string[]) => Promise<unknown>;
+  readonly onProgress?: (done: number) => void;
+}
+
+const bulkCountMax = 1_000_000;
+const batchSize = 1000;
+/** The merchant's own categories stay in front. */
+const positionAfterOwn = 100;
+
+export async function seedProducts(db: Database, options: BulkOptions): Promise<void> {
+  const { merchantId, count, now, seed = 1, onProgress } = options;
+  if (!Number.isInteger(count) || count < 0 || count > bulkCountMax) throw new RangeError(`count must be an integer from 0 to ${bulkCountMax}.`);
+  const { markets, productCount } = await readMerchant(db, merchantId);
+  const categoryIds = await ensureCategories(db, { merchantId, now });
+  const place: BulkPlace = { merchantId, markets, categoryIds, now, seed };
+  let done = 0;
+  const write = async (numbers: readonly number[]): Promise<void> => {
+    const products = numbers.map((number) => bulkProduct(number, place));
+    await inTransaction(db, (transaction) => writeBatch(transaction, options, products));
+    done += numbers.length;
+    onProgress?.(done);
+  };
+  const batches = batchesOf(productCount + 1, count);
+  // The first one alone: it brings the search index most of its words, for which two transactions would wait for each other.
+  const first = batches.next();
+  if (first.done !== true) await write(first.value);
+  // Two lanes: this process makes the next thousand while the database writes the last. A lane that fails closes the batches for the other.
+  const lane = async (): Promise<void> => {
+    for (const numbers of batches) await write(numbers);
+  };
+  const lanes = await Promise.allSettled([lane(), lane()]);
+  const failed = lanes.find((result) => result.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+}
+
+function* batchesOf(first: number, count: number): Generator<readonly number[], undefined> {
+  for (let start = 0; start < count; start += batchSize)
+    yield Array.from({ length: Math.min(batchSize, count - start) }, (_, offset) => first + start + offset);
+}
+
+async function writeBatch(transaction: Transaction, { merchantId, now, index }: BulkOptions, products: readonly ProductRows[]): Promise<void> {
+  await insertProducts(transaction, products);
+  await index(
+    transaction,
+    products.map(({ product }) => product.id),
+  );
+  // Last, because until the end of the transaction everybody else who changes the catalog waits for it.
+  await sql`update merchant set catalog_version = catalog_version + 1, updated_at = ${now}::timestamptz where id = ${merchantId}`.execute(
+    transaction,
+  );
+}
+
+/** Numbers go on where the merchant's products end, so that a second run gives other products. */
+async function readMerchant(db: Database, merchantId: string): Promise<{ markets: BulkPlace["markets"]; productCount: number }> {
+  const markets = await db.selectFrom("market").select(["id", "currency"]).where("merchantId", "=", merchantId).orderBy("id").execute();
+  if (markets.length === 0) throw new Error(`The merchant ${merchantId} has no market to sell in.`);
+  const { productCount } = await db
+    .selectFrom("product")
+    .select(({ fn }) => fn.countAll<number>().as("productCount"))
+    .where("merchantId", "=", merchantId)
+    .executeTakeFirstOrThrow();
+  return { markets, productCount };
+}
+
+/** The departments and their ranges; a slug that the merchant has already keeps the meaning it has. */
+function ensureCategories(db: Database, { merchantId, now }: { readonly merchantId: string; readonly now: Date }): Promise<Map<string, string>> {
+  const toRow = (
+    parentId: string | null,
+    { slug, names }: { readonly slug: string; readonly names: Words },
+    position: number,
+  ): Insertable<CategoryTable> => ({
+    id: createId("category", now.getTime()),
+    merchantId,
+    parentId,
+    slug,
+    names: JSON.stringify(names),
+    position,
+    createdAt: now,
+    updatedAt: now,
+  });
+  return inTransaction(db, async (transaction) => {
+    await saveCategories(
+      transaction,
+      departments.map((department, position) => toRow(null, department, positionAfterOwn + position)),
+    );
+    const parents = await readCategories(transaction, merchantId);
+    await saveCategories(
+      transaction,
+      departments.flatMap(({ slug, ranges }) => ranges.map((range, position) => toRow(parents.get(slug) ?? null, range, position))),
+    );
+    return readCategories(transaction, merchantId);
+  });
+}
+
+async function saveCategories(transaction: Transaction, rows: readonly Insertable<CategoryTable>[]): Promise<void> {
+  await transaction
+    .insertInto("category")
+    .values(rows)
+    .onConflict((on) => on.columns(["merchantId", "slug"]).doNothing())
+    .execute();
+}
+
+async function readCategories(transaction: Transaction, merchantId: string): Promise<Map<string, string>> {
+  const rows = await transaction.selectFrom("category").select(["id", "slug"]).where("merchantId", "=", merchantId).execute();
+  return new Map(rows.map(({ id, slug }) => [slug, id]));
+}

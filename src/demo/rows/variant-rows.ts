@@ -1,0 +1,153 @@
+/** The rows of a demo product's variants: every combination of its choices, with prices, their history, and stock. */
+import type { Availability } from "#commerce/catalog/availability.ts";
+import { createId } from "#foundation/ids.ts";
+import type { Amounts, CatalogEntry, EntryOption } from "#demo/catalog/entry.ts";
+import type { Row } from "./insert-rows.ts";
+import type { MarketKey } from "./merchant-rows.ts";
+import { gtinOf, hashOf } from "#demo/random.ts";
+
+export interface VariantRows {
+  readonly variant: readonly Row<"variant">[];
+  readonly price: readonly Row<"price">[];
+  readonly stockLevel: readonly Row<"stockLevel">[];
+  readonly stockMovement: readonly Row<"stockMovement">[];
+}
+
+export interface VariantPlace {
+  readonly merchantId: string;
+  readonly markets: readonly MarketKey[];
+  readonly now: Date;
+  /** Since when the product is for sale, or has been a draft. */
+  readonly since: Date;
+  /** Counts through all the demo's products; GTINs come from it. */
+  readonly number: number;
+}
+
+interface VariantsOf {
+  readonly productId: string;
+  readonly place: VariantPlace;
+  readonly mediaIdOfColour: ReadonlyMap<string, string>;
+}
+
+type Choices = Readonly<Record<string, string>>;
+type VariantRow = Row<"variant">;
+
+const dayMs = 86_400_000;
+const gtinsPerProduct = 1000;
+
+export function variantRows(entry: CatalogEntry, of: VariantsOf): VariantRows {
+  const variants = combinationsOf(entry.options ?? []).map((choices, position) => {
+    const state = entry.stock?.[position] ?? entry.stock?.at(-1) ?? "in_stock";
+    return { choices, state, row: variantRow(entry, { ...of, choices, position, state }) };
+  });
+  const stockLevel = variants.map(({ row, state }) => stockRow(row, { state, isDigital: entry.grams === null }));
+  return {
+    variant: variants.map(({ row }) => row),
+    price: variants.flatMap(({ row, choices }) => of.place.markets.flatMap((market) => priceRows(entry, { row, choices, market, place: of.place }))),
+    stockLevel,
+    stockMovement: stockLevel.filter(({ onHand }) => onHand > 0).map(receiptOf),
+  };
+}
+
+export function combinationsOf(options: readonly EntryOption[]): Choices[] {
+  return options.reduce<Choices[]>(
+    (combinations, { code, choices }) => combinations.flatMap((before) => choices.map((choice) => ({ ...before, [code]: choice }))),
+    [{}],
+  );
+}
+
+export function skuOf(entry: CatalogEntry, choices: Choices): string {
+  return [entry.sku, ...Object.values(choices).map((choice) => choice.toUpperCase())].join("-");
+}
+
+function variantRow(
+  entry: CatalogEntry,
+  of: VariantsOf & { readonly choices: Choices; readonly position: number; readonly state: Availability },
+): VariantRow {
+  const { place, choices, position, state } = of;
+  const hasGtin = entry.grams !== null && entry.restrictions?.includes("custom_made") !== true;
+  return {
+    id: createId("variant", place.since.getTime()),
+    merchantId: place.merchantId,
+    productId: of.productId,
+    sku: skuOf(entry, choices),
+    gtin: hasGtin ? gtinOf(place.number * gtinsPerProduct + position) : null,
+    options: choices,
+    mediaId: of.mediaIdOfColour.get(choices["colour"] ?? "") ?? null,
+    restrictions: [...(entry.restrictions ?? [])],
+    requiresShipping: entry.grams !== null,
+    weightGrams: entry.grams,
+    maxOrderQuantity: entry.maxOrderQuantity ?? null,
+    discontinued: state === "discontinued",
+    availableFrom: state === "preorder" ? new Date(place.now.getTime() + 30 * dayMs) : null,
+    position,
+    createdAt: place.since,
+    updatedAt: place.since,
+  };
+}
+
+function stockRow(variant: VariantRow, { state, isDigital }: { readonly state: Availability; readonly isDigital: boolean }): Row<"stockLevel"> {
+  const hash = hashOf(variant.sku);
+  const plenty = isDigital ? 10_000 : 24 + (hash % 140);
+  const onHand = { in_stock: plenty, low_stock: 2 + (hash % 4), preorder: plenty, backorder: 0, out_of_stock: 0, discontinued: 0 }[state];
+  return {
+    variantId: variant.id,
+    merchantId: variant.merchantId,
+    onHand,
+    backorderLimit: state === "backorder" ? 25 : 0,
+    lowStockThreshold: 5,
+    updatedAt: variant.updatedAt,
+  };
+}
+
+function receiptOf({ variantId, merchantId, onHand, updatedAt }: Row<"stockLevel">): Row<"stockMovement"> {
+  return { merchantId, variantId, delta: onHand, onHandAfter: onHand, reason: "received", note: null, createdAt: updatedAt };
+}
+
+interface Offer {
+  readonly row: VariantRow;
+  readonly choices: Choices;
+  readonly market: MarketKey;
+  readonly place: VariantPlace;
+}
+
+function priceRows(entry: CatalogEntry, { row, choices, market, place }: Offer): Row<"price">[] {
+  const own = Object.values(choices).find((choice) => entry.priceOf?.[choice] !== undefined);
+  const amounts: Amounts = (own === undefined ? undefined : entry.priceOf?.[own]) ?? entry.price;
+  const amount = amounts[market.amountIndex];
+  if (amount === null) return [];
+  const steps = stepsOf(amount, { before: entry.priceBefore?.[market.amountIndex] ?? null, rose: entry.priceRose === true });
+  return steps.map(({ daysAgo, amountMinor, compareAtMinor }, index) => {
+    const next = steps[index + 1];
+    return {
+      variantId: row.id,
+      marketId: market.id,
+      merchantId: place.merchantId,
+      amountMinor,
+      compareAtMinor,
+      validFrom: daysAgo === null ? place.since : daysBefore(place.now, daysAgo),
+      validUntil: next?.daysAgo === null || next === undefined ? null : daysBefore(place.now, next.daysAgo),
+    };
+  });
+}
+
+interface PriceStep {
+  /** Null: since there is the product. */
+  readonly daysAgo: number | null;
+  readonly amountMinor: number;
+  readonly compareAtMinor: number | null;
+}
+
+/** A sale that runs for nine days, after a weekend price inside the 30 days that its `lowest30d` looks at; or a rise; or one price ever since. */
+function stepsOf(amount: number, { before, rose }: { readonly before: number | null; readonly rose: boolean }): PriceStep[] {
+  if (before !== null) return [step(null, before), step(24, roundToTen(before * 0.95)), step(21, before), step(9, amount, before)];
+  if (rose) return [step(null, roundToTen(amount / 1.1)), step(12, amount)];
+  return [step(null, amount)];
+}
+
+function step(daysAgo: number | null, amountMinor: number, compareAtMinor: number | null = null): PriceStep {
+  return { daysAgo, amountMinor, compareAtMinor };
+}
+
+const roundToTen = (amount: number): number => Math.round(amount / 10) * 10;
+const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - days * dayMs);

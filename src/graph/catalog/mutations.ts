@@ -1,0 +1,158 @@
+/** Changes of products, their variants, prices and media, and of categories. */
+import type { InputRef } from "@pothos/core";
+import { deleteCategory, upsertCategory } from "#commerce/catalog/write-categories.ts";
+import { catalogBounds as bounds } from "#commerce/catalog/write-bounds.ts";
+import { attachMedia, removeMedia } from "#commerce/catalog/write-media.ts";
+import { setPrices } from "#commerce/catalog/write-prices.ts";
+import { createProduct, updateProduct } from "#commerce/catalog/write-product.ts";
+import { deleteProduct, publishProduct, unpublishProduct } from "#commerce/catalog/write-publication.ts";
+import { upsertProductTranslation } from "#commerce/catalog/write-translations.ts";
+import { upsertVariant } from "#commerce/catalog/write-variants.ts";
+import type { ProductAggregate } from "#commerce/catalog/read-aggregates.ts";
+import { fail } from "#foundation/failure.ts";
+import { builder } from "#graph/builder.ts";
+import {
+  expectedVersion,
+  LocalizedText,
+  PricesSetInput,
+  ProductCreateInput,
+  ProductTransitionInput,
+  ProductTranslationUpsertInput,
+  ProductUpdateInput,
+  VariantUpsertInput,
+} from "./inputs.ts";
+import type { GraphContext } from "#graph/context.ts";
+import { loadAnew, type TenantWork, tenantMutation } from "#graph/mutation.ts";
+import { MediaTypeEnum } from "./product-detail.ts";
+import { CategoryRef, ProductRef } from "#graph/refs.ts";
+
+async function changedProduct({ loaders }: GraphContext, { productId }: { readonly productId: string }): Promise<ProductAggregate> {
+  const product = await loadAnew(loaders.products, productId);
+  if (product === null) throw fail("product_not_found");
+  return product;
+}
+
+const MediaAttachInput = builder.inputType("MediaAttachInput", {
+  description: "A picture or video for a product.",
+  fields: (t) => ({
+    productId: t.id({ required: true, description: "The product." }),
+    expectedVersion: t.int({ description: expectedVersion }),
+    type: t.field({ type: MediaTypeEnum, required: true, description: "Picture or video." }),
+    url: t.string({ required: true, description: `Where it is: https. At most ${bounds.urlMax} characters.` }),
+    alts: t.field({ type: [LocalizedText], required: true, description: "What it shows, by locale; may be empty for decoration." }),
+    width: t.int({ required: true, description: `Its width in pixels. 1 to ${bounds.mediaSidePixelsMax}.` }),
+    height: t.int({ required: true, description: `Its height in pixels. 1 to ${bounds.mediaSidePixelsMax}.` }),
+    position: t.int({
+      description: `Its place, from 0: those from there on move up. Without it: at the end. 0 to ${bounds.positionMax}.`,
+    }),
+  }),
+});
+
+const MediaRemoveInput = builder.inputType("MediaRemoveInput", {
+  description: "A picture or video to take from a product.",
+  fields: (t) => ({
+    productId: t.id({ required: true, description: "The product." }),
+    expectedVersion: t.int({ description: expectedVersion }),
+    mediaId: t.id({ required: true, description: "The picture or video." }),
+  }),
+});
+
+const CategoryUpsertInput = builder.inputType("CategoryUpsertInput", {
+  description: "A category, found by id or slug, or made.",
+  fields: (t) => ({
+    categoryId: t.id({ description: "The category; without it the one with this slug, or a new one." }),
+    expectedVersion: t.int({ description: expectedVersion }),
+    slug: t.field({ type: "Slug", required: true, description: "Its name in addresses, unique with the merchant." }),
+    names: t.field({ type: [LocalizedText], required: true, description: "Its name by locale, at least one." }),
+    parentId: t.id({ description: "The category above it; left out it stays where it is, null makes it a root." }),
+    position: t.int({ description: `Its place among those beside it; the end unless told. 0 to ${bounds.positionMax}.` }),
+  }),
+});
+
+const CategoryDeleteInput = builder.inputType("CategoryDeleteInput", {
+  description: "A category to delete.",
+  fields: (t) => ({
+    categoryId: t.id({ required: true, description: "The category." }),
+    expectedVersion: t.int({ description: expectedVersion }),
+  }),
+});
+
+const ProductDeleted = builder.objectRef<{ productId: string; archived: boolean }>("ProductDeleted").implement({
+  description: "What became of a product.",
+  fields: (t) => ({
+    productId: t.exposeID("productId", { description: "The product." }),
+    archived: t.exposeBoolean("archived", {
+      description: "Whether it was put away instead: buyers have seen it, so its slugs and prices stay known.",
+    }),
+  }),
+});
+
+const CategoryDeleted = builder.objectRef<{ categoryId: string }>("CategoryDeleted").implement({
+  description: "What became of a category.",
+  fields: (t) => ({ categoryId: t.exposeID("categoryId", { description: "The category that is gone." }) }),
+});
+
+interface ProductChange<Input extends object> {
+  readonly description: string;
+  readonly input: InputRef<Input>;
+  readonly change: TenantWork<Input, { readonly productId: string }>;
+}
+
+/** Most of them change one product and answer with it. */
+function productMutation<Input extends object>(name: string, parts: ProductChange<Input>): void {
+  tenantMutation(name, { ...parts, type: ProductRef, answer: changedProduct });
+}
+
+productMutation("productCreate", { description: "Makes a product as a draft.", input: ProductCreateInput, change: createProduct });
+productMutation("productUpdate", { description: "Changes a product's own fields.", input: ProductUpdateInput, change: updateProduct });
+productMutation("productPublish", {
+  description: "Puts a product on sale. It needs a translation in the merchant's default locale, a variant and a price.",
+  input: ProductTransitionInput,
+  change: publishProduct,
+});
+productMutation("productUnpublish", {
+  description: "Takes a product off sale, or brings it back from the archive: it is a draft again.",
+  input: ProductTransitionInput,
+  change: unpublishProduct,
+});
+productMutation("productTranslationUpsert", {
+  description: "Sets a product's texts in one locale.",
+  input: ProductTranslationUpsertInput,
+  change: (transaction, tenant, { translation, ...product }) => upsertProductTranslation(transaction, tenant, { ...translation, ...product }),
+});
+productMutation("variantUpsert", { description: "Adds a variant to a product, or changes one.", input: VariantUpsertInput, change: upsertVariant });
+productMutation("mediaAttach", { description: "Adds a picture or video to a product.", input: MediaAttachInput, change: attachMedia });
+productMutation("mediaRemove", { description: "Takes a picture or video from a product.", input: MediaRemoveInput, change: removeMedia });
+
+tenantMutation("productDelete", {
+  description: "Deletes a draft; one that buyers have seen is archived.",
+  input: ProductTransitionInput,
+  type: ProductDeleted,
+  change: deleteProduct,
+  answer: (_context, deleted) => Promise.resolve(deleted),
+});
+
+tenantMutation("pricesSet", {
+  description: "Sets prices from now on; answers the products whose prices changed.",
+  input: PricesSetInput,
+  type: [ProductRef],
+  change: (transaction, tenant, { prices }) =>
+    setPrices(transaction, tenant, { prices: prices.map((price) => Object.assign({}, price, { amountMinor: price.amountMinor ?? null })) }),
+  answer: (context, { productIds }) => Promise.all(productIds.map((productId) => changedProduct(context, { productId }))),
+});
+
+tenantMutation("categoryUpsert", {
+  description: "Makes a category, or changes one.",
+  input: CategoryUpsertInput,
+  type: CategoryRef,
+  change: upsertCategory,
+  answer: ({ loaders }, { categoryId }) => loadAnew(loaders.categories, categoryId),
+});
+
+tenantMutation("categoryDelete", {
+  description: "Deletes a category that has neither categories nor products in it.",
+  input: CategoryDeleteInput,
+  type: CategoryDeleted,
+  change: deleteCategory,
+  answer: (_context, deleted) => Promise.resolve(deleted),
+});

@@ -1,0 +1,150 @@
+/** Changes of markets, taxes, deliveries and policies, and of stock. Each of the upserts replaces the whole of what it names. */
+import { adjustStock, type stockAdjustReasons } from "#commerce/inventory/stock.ts";
+import { upsertDeliveryMethod } from "#commerce/markets/delivery-methods.ts";
+import { upsertMarket } from "#commerce/markets/market.ts";
+import { upsertPolicy } from "#commerce/markets/policies.ts";
+import { upsertTaxRate } from "#commerce/markets/tax-rates.ts";
+import { fail } from "#foundation/failure.ts";
+import { builder } from "#graph/builder.ts";
+import { expectedVersion, LocalizedText } from "#graph/catalog/inputs.ts";
+import { defineEnum } from "#graph/enums.ts";
+import { DeliveryMethod, Policy, TaxRate } from "./markets.ts";
+import { loadAnew, tenantMutation } from "#graph/mutation.ts";
+import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
+import { MarketRef, VariantRef } from "#graph/refs.ts";
+
+const MarketUpsertInput = builder.inputType("MarketUpsertInput", {
+  description: "A market, found by id or handle, or made.",
+  fields: (t) => ({
+    marketId: t.id({ description: "The market; without it the one with this handle, or a new one." }),
+    expectedVersion: t.int({ description: expectedVersion }),
+    handle: t.string({ required: true, description: "Its stable name: lower-case letters, digits and single hyphens. 1 to 96 characters." }),
+    name: t.string({ required: true, description: "Its name. 1 to 200 characters." }),
+    currency: t.field({ type: "CurrencyCode", required: true, description: "The currency of its prices; fixed once there are some." }),
+    taxIncluded: t.boolean({ required: true, description: "Whether its prices include tax." }),
+    defaultLocale: t.field({ type: "LocaleCode", required: true, description: "The locale that texts fall back to in it." }),
+    timeZone: t.string({ required: true, description: "The time zone that its deadlines end in, IANA." }),
+    countries: t.field({
+      type: ["CountryCode"],
+      required: true,
+      description: "Its countries, its own first; each in one market of the merchant at most.",
+    }),
+  }),
+});
+
+const TaxRateUpsertInput = builder.inputType("TaxRateUpsertInput", {
+  description: "The tax of a country or of one of its regions.",
+  fields: (t) => ({
+    marketId: t.id({ required: true, description: "The market." }),
+    country: t.field({ type: "CountryCode", required: true, description: "One of the market's countries." }),
+    regionCode: t.string({ description: "The region, ISO 3166-2; without it the whole country." }),
+    name: t.string({ required: true, description: "What it is called. 1 to 200 characters." }),
+    basisPoints: t.int({ required: true, description: "The rate in hundredths of a percent: 1900 is 19 %. 0 to 10_000." }),
+    appliesToShipping: t.boolean({ required: true, description: "Whether shipping is taxed as well." }),
+  }),
+});
+
+const DeliveryMethodUpsertInput = builder.inputType("DeliveryMethodUpsertInput", {
+  description: "A way that orders of a market are delivered, found by its code or made.",
+  fields: (t) => ({
+    marketId: t.id({ required: true, description: "The market." }),
+    code: t.string({ required: true, description: "Its stable code, unique in the market. 1 to 96 characters." }),
+    names: t.field({ type: [LocalizedText], required: true, description: "Its name by locale, at least one." }),
+    carrier: t.string({ description: "Who carries it. 1 to 100 characters." }),
+    pickup: t.boolean({ required: true, description: "Whether the buyer fetches it." }),
+    priceMinor: t.field({ type: "MinorUnits", required: true, description: "What it costs in the market's currency." }),
+    freeFromMinor: t.field({ type: "MinorUnits", description: "From this subtotal on it costs nothing; null: never." }),
+    currency: t.field({ type: "CurrencyCode", description: "The market's; sent along it is checked." }),
+    minDays: t.int({ required: true, description: "The shortest time in days. 0 to 365." }),
+    maxDays: t.int({ required: true, description: "The longest time in days. 0 to 365." }),
+    active: t.boolean({ description: "Whether it is offered; true unless told." }),
+    position: t.int({ description: "Its place among the market's methods. 0 or more." }),
+  }),
+});
+
+const PolicyUpsertInput = builder.inputType("PolicyUpsertInput", {
+  description: "A rule of the merchant for one market, or for all that have none of their own.",
+  fields: (t) => ({
+    marketId: t.id({ description: "The market; left out: all that have none of their own." }),
+    type: t.field({ type: PolicyTypeEnum, required: true, description: "What it is about." }),
+    expectedVersion: t.int({ description: expectedVersion }),
+    summaries: t.field({ type: [LocalizedText], required: true, description: "The rule in a sentence, by locale, at least one." }),
+    url: t.field({ type: "URL", description: "Where the whole text is: https." }),
+  }),
+});
+
+const reasons: Readonly<Record<(typeof stockAdjustReasons)[number], string>> = {
+  received: "Goods came in.",
+  correction: "A count found another number.",
+  damaged: "Goods broke.",
+  lost: "Goods are gone.",
+  returned: "A buyer sent goods back.",
+};
+const StockReasonEnum = defineEnum("StockAdjustReason", { description: "Why stock changes.", values: reasons });
+
+const StockAdjustInput = builder.inputType("StockAdjustInput", {
+  description: "A change of the stock on hand.",
+  fields: (t) => ({
+    variantId: t.id({ required: true, description: "The variant." }),
+    delta: t.int({ required: true, description: "Units, not zero: positive arrives, negative leaves. What is reserved cannot leave." }),
+    reason: t.field({ type: StockReasonEnum, required: true, description: "Why it changes." }),
+    note: t.string({ description: "For the record. 1 to 500 characters." }),
+  }),
+});
+
+tenantMutation("marketUpsert", {
+  description: "Makes a market, or changes one.",
+  input: MarketUpsertInput,
+  type: MarketRef,
+  change: async (transaction, tenant, input) => ({ merchantId: tenant.merchantId, ...(await upsertMarket(transaction, tenant, input)) }),
+  answer: async ({ loaders }, { merchantId, marketId }) => found(await loadAnew(loaders.markets, merchantId), marketId),
+});
+
+tenantMutation("taxRateUpsert", {
+  description: "Sets the tax of a country or region.",
+  input: TaxRateUpsertInput,
+  type: TaxRate,
+  change: async (transaction, tenant, input) => ({ marketId: input.marketId, ...(await upsertTaxRate(transaction, tenant, input)) }),
+  answer: async ({ loaders }, { marketId, taxRateId }) => found(await loadAnew(loaders.taxRates, marketId), taxRateId),
+});
+
+tenantMutation("deliveryMethodUpsert", {
+  description: "Makes a delivery method of a market, or changes one.",
+  input: DeliveryMethodUpsertInput,
+  type: DeliveryMethod,
+  change: async (transaction, tenant, input) => ({
+    marketId: input.marketId,
+    merchantId: tenant.merchantId,
+    ...(await upsertDeliveryMethod(transaction, tenant, input)),
+  }),
+  answer: async ({ loaders }, { marketId, merchantId, deliveryMethodId }) => {
+    const market = found(await loaders.markets.load(merchantId), marketId);
+    return Object.assign({ currency: market.currency }, found(await loadAnew(loaders.deliveryMethods, marketId), deliveryMethodId));
+  },
+});
+
+tenantMutation("policyUpsert", {
+  description: "Sets a policy of the merchant.",
+  input: PolicyUpsertInput,
+  type: Policy,
+  change: async (transaction, tenant, input) => ({ merchantId: tenant.merchantId, ...(await upsertPolicy(transaction, tenant, input)) }),
+  answer: async ({ loaders }, { merchantId, policyId }) => found(await loadAnew(loaders.policies, merchantId), policyId),
+});
+
+tenantMutation("stockAdjust", {
+  description: "Changes the stock on hand of a variant, and records why.",
+  input: StockAdjustInput,
+  type: VariantRef,
+  change: adjustStock,
+  answer: async ({ loaders }, { productId, variantId }) => {
+    const product = await loadAnew(loaders.products, productId);
+    if (product === null) throw fail("product_not_found");
+    return Object.assign({ product }, found(product.variants, variantId));
+  },
+});
+
+function found<Row extends { readonly id: string }>(rows: readonly Row[], id: string): Row {
+  const row = rows.find((candidate) => candidate.id === id);
+  if (row === undefined) throw fail("resource_not_found");
+  return row;
+}

@@ -1,0 +1,79 @@
+/** The service as a process of its own, the way people start it. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+
+const main = new URL("../../src/main.ts", import.meta.url).pathname;
+
+/** A folder of its own for a test, gone after it. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-test-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export interface Running {
+  readonly child: ChildProcess;
+  readonly address: string;
+  /** What it has printed so far. */
+  output(): string;
+  /** Sends the signal and waits for the end. */
+  stop(signal?: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+function start(args: readonly string[], environment: Environment): ChildProcess {
+  const { PATH, HOME } = process.env;
+  return spawn(process.execPath, [main, ...args], { env: { PATH, HOME, PORT: "0", ...environment }, stdio: ["ignore", "pipe", "pipe"] });
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a command to its end. */
+export async function runCommand(args: readonly string[], environment: Environment = {}): Promise<Ended> {
+  const child = start(args, environment);
+  let stdout = "";
+  let stderr = "";
+  child.stdout?.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk));
+  child.stderr?.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk));
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, stdout, stderr };
+}
+
+/** Starts `serve` and waits until it says where it is. It does not outlive the test. */
+export async function startService(environment: Environment): Promise<Running> {
+  const child = start(["serve"], environment);
+  const ended = once(child, "exit") as Promise<[number | null, NodeJS.Signals | null]>;
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
+  let output = "";
+  child.stderr?.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
+  const address = await new Promise<string>((resolve, reject) => {
+    child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
+      output += chunk;
+      const [, found] = /listens at (\S+)\n/.exec(output) ?? [];
+      if (found !== undefined) resolve(found);
+    });
+    void ended.then(() => reject(new Error(`It ended before it listened:\n${output}`)));
+  });
+  return {
+    child,
+    address,
+    output: () => output,
+    stop: async (stopSignal = "SIGTERM") => {
+      child.kill(stopSignal);
+      const [code, signal] = await ended;
+      return { code, signal };
+    },
+  };
+}
