@@ -1,0 +1,111 @@
+/** The servers as child processes: started on their core, timed to their first answer, and ended with us however we end. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { createServer } from "node:net";
+import { fileURLToPath } from "node:url";
+import { setTimeout as sleep } from "node:timers/promises";
+import { connect } from "./connection.ts";
+import type { Cores } from "./machine.ts";
+
+export interface Child {
+  readonly pid: number;
+  readonly port: number;
+  /** From the start of the process to its first good answer. */
+  readonly coldStartMs: number;
+  stop(): Promise<void>;
+}
+
+export interface Program {
+  /** From the project's folder, with arguments. */
+  readonly command: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** Asked until it is answered with 200. */
+  readonly firstRequest: Buffer;
+}
+
+export interface Place {
+  readonly cores: Cores | undefined;
+  readonly nodeOptions: readonly string[];
+}
+
+const projectFolder = fileURLToPath(new URL("../", import.meta.url));
+const startMsMax = 60_000;
+const stopMsMax = 10_000;
+
+export async function startServer(program: Program, { cores, nodeOptions }: Place): Promise<Child> {
+  const port = await freePort();
+  const command = [process.execPath, ...nodeOptions, ...program.command];
+  const startedAt = performance.now();
+  const child = start(command, { cores: cores?.server, environment: { ...program.environment, PORT: String(port) }, isQuiet: true });
+  const ended = new Promise<void>((done) => child.once("exit", () => done()));
+  let isWanted = true;
+  child.once("exit", (code, signal) => {
+    if (isWanted) process.stderr.write(`${program.command.join(" ")} ended by itself (${code ?? signal}).\n`);
+  });
+  const stop = async (): Promise<void> => {
+    isWanted = false;
+    child.kill("SIGTERM");
+    const isLate = await Promise.race([ended.then(() => false), sleep(stopMsMax, true, { ref: false })]);
+    if (isLate) child.kill("SIGKILL");
+    await ended;
+  };
+  try {
+    await firstAnswer(child, port, program.firstRequest);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { pid: child.pid ?? 0, port, coldStartMs: performance.now() - startedAt, stop };
+}
+
+/** Runs to its end with what it says shown. */
+export async function runCommand(command: readonly string[], environment: Readonly<Record<string, string>>): Promise<void> {
+  const child = start([process.execPath, ...command], { cores: undefined, environment, isQuiet: false });
+  const code = await new Promise<number | null>((done) => child.once("exit", done));
+  if (code !== 0) throw new Error(`${command.join(" ")} ended with ${code}.`);
+}
+
+interface How {
+  readonly cores: string | undefined;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly isQuiet: boolean;
+}
+
+function start(command: readonly string[], { cores, environment, isQuiet }: How): ChildProcess {
+  const [file = "", ...rest] = cores === undefined ? command : ["taskset", "--cpu-list", cores, ...command];
+  const child = spawn(file, rest, {
+    cwd: projectFolder,
+    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], NODE_ENV: "production", ...environment },
+    stdio: ["ignore", isQuiet ? "ignore" : "inherit", "inherit"],
+  });
+  const kill = (): void => void child.kill("SIGKILL");
+  process.once("exit", kill);
+  child.once("exit", () => process.removeListener("exit", kill));
+  return child;
+}
+
+/** With `taskset` the pid is the server's all the same: it replaces itself. */
+async function firstAnswer(child: ChildProcess, port: number, request: Buffer): Promise<void> {
+  const until = performance.now() + startMsMax;
+  while (performance.now() < until) {
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`A server ended before it answered (${child.spawnargs.join(" ")}).`);
+    try {
+      const connection = await connect(port);
+      const { status } = await connection.send(request).finally(() => connection.close());
+      if (status === 200) return;
+    } catch {
+      // Not listening yet.
+    }
+    await sleep(5);
+  }
+  throw new Error(`A server did not answer with 200 in ${startMsMax / 1000} s (${child.spawnargs.join(" ")}).`);
+}
+
+function freePort(): Promise<number> {
+  return new Promise((done, failed) => {
+    const server = createServer().once("error", failed);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => (typeof address === "object" && address !== null ? done(address.port) : failed(new Error("No port."))));
+    });
+  });
+}

@@ -1,0 +1,77 @@
+/** One keep-alive HTTP/1.1 connection, one request at a time. It reads only what is needed to know where an answer ends, so that the load costs little. */
+import { connect as connectSocket } from "node:net";
+
+export interface Answer {
+  readonly status: number;
+  readonly body: Buffer;
+}
+
+export interface Connection {
+  send(request: Buffer): Promise<Answer>;
+  close(): void;
+}
+
+const headEnd = Buffer.from("\r\n\r\n");
+const lastChunk = Buffer.from("0\r\n\r\n");
+
+interface Head {
+  readonly status: number;
+  readonly bodyStart: number;
+  /** Undefined: the body comes in chunks. */
+  readonly length: number | undefined;
+}
+
+export async function connect(port: number): Promise<Connection> {
+  const socket = connectSocket({ port, host: "127.0.0.1", noDelay: true });
+  await new Promise<void>((done, failed) => socket.once("connect", done).once("error", failed));
+  let waiting: { readonly done: (answer: Answer) => void; readonly failed: (error: Error) => void } | undefined;
+  let received = Buffer.alloc(0);
+  let head: Head | undefined;
+  const finish = (answer: Answer): void => {
+    const { done } = waiting ?? {};
+    waiting = undefined;
+    received = Buffer.alloc(0);
+    head = undefined;
+    done?.(answer);
+  };
+  socket.on("data", (data: Buffer<ArrayBuffer>) => {
+    received = received.length === 0 ? data : Buffer.concat([received, data]);
+    head ??= readHead(received);
+    if (head === undefined) return;
+    const { status, bodyStart, length } = head;
+    if (length === undefined) {
+      if (received.subarray(-lastChunk.length).equals(lastChunk)) finish({ status, body: joinChunks(received.subarray(bodyStart)) });
+    } else if (received.length >= bodyStart + length) finish({ status, body: received.subarray(bodyStart, bodyStart + length) });
+  });
+  const fail = (error: Error): void => waiting?.failed(error);
+  socket.on("error", fail);
+  socket.on("close", () => fail(new Error("The server closed a connection that waited for an answer.")));
+  return {
+    send: (request) =>
+      new Promise((done, failed) => {
+        waiting = { done, failed };
+        socket.write(request);
+      }),
+    close: () => void socket.destroy(),
+  };
+}
+
+function readHead(bytes: Buffer): Head | undefined {
+  const end = bytes.indexOf(headEnd);
+  if (end === -1) return undefined;
+  const text = bytes.toString("latin1", 0, end);
+  const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1];
+  return { status: Number(text.slice(9, 12)), bodyStart: end + headEnd.length, length: length === undefined ? undefined : Number(length) };
+}
+
+function joinChunks(bytes: Buffer): Buffer {
+  const parts: Buffer[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const lineEnd = bytes.indexOf("\r\n", at);
+    const size = Number.parseInt(bytes.toString("latin1", at, lineEnd), 16);
+    if (!(size > 0)) break;
+    parts.push(bytes.subarray(lineEnd + 2, lineEnd + 2 + size));
+    at = lineEnd + 2 + size + 2;
+  }
+  return Buffer.concat(parts);
+}

@@ -1,0 +1,91 @@
+/** Load: as fast as a number of connections goes, and at a fixed rate for the latencies. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Connection, connect } from "./connection.ts";
+
+export interface Target {
+  readonly port: number;
+  readonly requests: readonly Buffer[];
+  readonly connections: number;
+}
+
+export interface Full {
+  readonly count: number;
+  readonly perSecond: number;
+}
+
+/** Every connection asks again as soon as it is answered. */
+export async function loadFully({ port, requests, connections: size }: Target, seconds: number): Promise<Full> {
+  const connections = await open(port, size);
+  let next = 0;
+  let count = 0;
+  const startedAt = performance.now();
+  const until = startedAt + seconds * 1000;
+  const work = async (connection: Connection): Promise<void> => {
+    while (performance.now() < until) {
+      await ask(connection, at(requests, next++));
+      count += 1;
+    }
+  };
+  await Promise.all(connections.map(work)).finally(() => close(connections));
+  return { count, perSecond: (count * 1000) / (performance.now() - startedAt) };
+}
+
+export interface Latencies {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** Requests fall due at even distances whether or not earlier ones are answered; who finds no free connection waits, and the waiting counts. */
+export async function loadEvenly({ port, requests, connections: size }: Target, rate: number, seconds: number): Promise<Latencies> {
+  const connections = await open(port, size);
+  const idle = [...connections];
+  const queue: { request: Buffer; dueAt: number }[] = [];
+  const taken: number[] = [];
+  const running = new Set<Promise<void>>();
+  const work = async (connection: Connection): Promise<void> => {
+    for (let due = queue.shift(); due !== undefined; due = queue.shift()) {
+      await ask(connection, due.request);
+      taken.push(performance.now() - due.dueAt);
+    }
+    idle.push(connection);
+  };
+  const total = Math.round(rate * seconds);
+  const startedAt = performance.now();
+  try {
+    for (let sent = 0; sent < total;) {
+      const now = performance.now();
+      const due = Math.min(total, 1 + Math.floor(((now - startedAt) * rate) / 1000));
+      // Dated at the tick that saw it due: the timer's own lateness is not the server's.
+      for (; sent < due; sent += 1) queue.push({ request: at(requests, sent), dueAt: now });
+      for (const connection of idle.splice(0, queue.length)) {
+        const run = work(connection).finally(() => running.delete(run));
+        running.add(run);
+      }
+      await sleep(1);
+    }
+    await Promise.all(running);
+  } finally {
+    close(connections);
+  }
+  const sorted = taken.toSorted((a, b) => a - b);
+  return { p50Ms: quantile(sorted, 0.5), p99Ms: quantile(sorted, 0.99) };
+}
+
+async function ask(connection: Connection, request: Buffer): Promise<void> {
+  const { status, body } = await connection.send(request);
+  if (status !== 200) throw new Error(`A request under load was answered with ${status}: ${body.toString("utf8").slice(0, 300)}`);
+}
+
+const open = (port: number, size: number): Promise<Connection[]> => Promise.all(Array.from({ length: size }, () => connect(port)));
+
+function close(connections: readonly Connection[]): void {
+  for (const connection of connections) connection.close();
+}
+
+function at(requests: readonly Buffer[], index: number): Buffer {
+  const request = requests[index % requests.length];
+  if (request === undefined) throw new Error("There is nothing to ask.");
+  return request;
+}
+
+const quantile = (sorted: readonly number[], share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;

@@ -1,0 +1,35 @@
+/** What was measured, as a table for people and as JSON for programs. */
+import type { Row } from "./measure.ts";
+
+export interface Start {
+  readonly server: string;
+  readonly coldStartMs: number;
+}
+
+const columns: readonly (readonly [title: string, cell: (row: Row) => string])[] = [
+  ["scenario", ({ scenario }) => scenario],
+  ["server", ({ server }) => server],
+  ["ratio (min–max)", ({ ratio }) => `${ratio.median.toFixed(2)} (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)})`],
+  ["requests/s", ({ requestsPerSecond }) => requestsPerSecond.toFixed(0)],
+  ["CPU ratio", ({ cpuRatio }) => cpuRatio.toFixed(2)],
+  ["server CPU µs", ({ serverCpuMicros }) => serverCpuMicros.toFixed(0)],
+  ["PostgreSQL CPU µs", ({ postgresCpuMicros }) => postgresCpuMicros.toFixed(0)],
+  ["p50 ms", ({ p50Ms }) => p50Ms.toFixed(2)],
+  ["p99 ms", ({ p99Ms }) => p99Ms.toFixed(2)],
+  ["at rate/s", ({ evenPerSecond }) => String(evenPerSecond)],
+  ["RSS MB", ({ residentMegabytes }) => residentMegabytes.toFixed(0)],
+];
+
+/** In Markdown, so that it can be pasted. */
+export function toTable(rows: readonly Row[]): string {
+  const cells = [columns.map(([title]) => title), ...rows.map((row) => columns.map(([, cell]) => cell(row)))];
+  const widths = columns.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)));
+  const lines = cells.map(
+    (line) => `| ${line.map((cell, column) => (column < 2 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(" | ")} |`,
+  );
+  const rule = `|${widths.map((width, column) => (column < 2 ? "-".repeat(width + 2) : `${"-".repeat(width + 1)}:`)).join("|")}|`;
+  return [lines[0], rule, ...lines.slice(1)].join("\n");
+}
+
+export const toStarts = (starts: readonly Start[]): string =>
+  `Cold start, from the process's start to its first answer: ${starts.map(({ server, coldStartMs }) => `${server} ${coldStartMs.toFixed(0)} ms`).join(", ")}`;

@@ -1,0 +1,90 @@
+/** The servers that are compared: how each is started, and how it is asked for the same as the others. A new one is one entry in `servers`. */
+import type { Program } from "./children.ts";
+import type { Ask, Scenario } from "./scenarios.ts";
+
+export interface Settings {
+  readonly databaseUrl: string;
+  readonly dataFolder: string;
+}
+
+export interface Server {
+  readonly name: string;
+  readonly command: readonly string[];
+  readonly environment: (settings: Settings) => Readonly<Record<string, string>>;
+  readonly request: (scenario: Scenario, ask: Ask) => Buffer;
+  /** From the answer to what REST would have answered. */
+  readonly unwrap: (scenario: Scenario, body: unknown) => unknown;
+}
+
+export const yardstick = "yardstick";
+
+/** Every server writes it in its answers, so it has to be the same for all. */
+const publicUrl = "http://commerce.test";
+
+const common = ({ databaseUrl }: Settings): Record<string, string> => ({ DATABASE_URL: databaseUrl, PUBLIC_URL: publicUrl });
+
+export function oursEnvironment(settings: Settings): Record<string, string> {
+  return {
+    ...common(settings),
+    HOST: "127.0.0.1",
+    DATA_DIR: settings.dataFolder,
+    ENCRYPTION_KEYS: `bench:${Buffer.alloc(32, 7).toString("base64")}`,
+    // Counted like everywhere, but never refused.
+    RATE_LIMIT_SCALE: "1000000",
+    LOG_LEVEL: "info",
+  };
+}
+
+const askRest = (_scenario: Scenario, { path, headers }: Ask): Buffer => toRequest({ method: "GET", path, headers, body: undefined });
+
+const askGraphql = ({ document }: Scenario, { variables, headers }: Ask): Buffer =>
+  toRequest({ method: "POST", path: "/graphql", headers, body: JSON.stringify({ query: document, variables }) });
+
+export const servers: readonly Server[] = [
+  {
+    name: yardstick,
+    command: ["bench/servers/yardstick.ts"],
+    environment: common,
+    request: askRest,
+    unwrap: (_scenario, body) => body,
+  },
+  {
+    name: "ours",
+    command: ["src/main.ts", "serve"],
+    environment: oursEnvironment,
+    request: askRest,
+    unwrap: (_scenario, body) => body,
+  },
+  {
+    name: "yoga",
+    command: ["bench/servers/yoga.ts"],
+    environment: common,
+    request: askGraphql,
+    unwrap: ({ envelope }, body) => {
+      const { errors } = body as { readonly errors?: unknown };
+      if (errors !== undefined) throw new Error(`yoga: ${JSON.stringify(errors).slice(0, 500)}`);
+      return ["data", ...envelope].reduce((value, step) => (value as Readonly<Record<string, unknown>>)[step], body);
+    },
+  },
+];
+
+interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+function toRequest({ method, path, headers, body }: Request): Buffer {
+  const length = body === undefined ? {} : { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) };
+  const lines = Object.entries({ host: "commerce.test", accept: "application/json", ...headers, ...length }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n${body ?? ""}`);
+}
+
+export function programOf(server: Server, settings: Settings, scenario: Scenario): Program {
+  const [ask] = scenario.asks;
+  if (ask === undefined) throw new Error(`The scenario ${scenario.name} asks nothing.`);
+  return { command: server.command, environment: server.environment(settings), firstRequest: server.request(scenario, ask) };
+}

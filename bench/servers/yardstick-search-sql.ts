@@ -1,0 +1,127 @@
+/** The yardstick's search statement: a text of its own for every combination of filters, so that the plan PostgreSQL keeps of it fits. */
+import { rankSql, urlSql, utcSql } from "./sql-parts.ts";
+import { priceSteps } from "./yardstick-facets.ts";
+
+export interface SearchForm {
+  readonly hasWords: boolean;
+  readonly hasCode: boolean;
+  readonly sort: string;
+  readonly chainLength: number;
+  readonly category: boolean;
+  readonly merchant: boolean;
+}
+
+const texts = new Map<string, string>();
+
+export function searchSql(form: SearchForm): string {
+  const key = Object.values(form).join("/");
+  let text = texts.get(key);
+  if (text === undefined) texts.set(key, (text = write(form)));
+  return text;
+}
+
+const orders: Readonly<Record<string, string>> = {
+  relevance: "score desc, product_id",
+  newest: "published_at desc, product_id",
+  price_asc: "currency is distinct from (select currency from main), currency, min_minor, product_id",
+  popularity: "popularity desc, published_at desc, product_id",
+};
+
+const matchesMax = 10_000;
+
+/** `$1` country, `$2` public address, `$3` and `$4` the page's bounds, then the chain, the filters, the words. */
+function write({ hasWords, hasCode, sort, chainLength, category, merchant }: SearchForm): string {
+  let count = 4;
+  const next = (type: string): string => `$${++count}::${type}`;
+  const chain = Array.from({ length: chainLength }, () => next("text"));
+  const locale = `(case ${chain.map((tag) => `when ${tag} = any(o.locales) then ${tag}`).join(" ")} else o.fallback_locale end)`;
+  const filters = [
+    "o.country = $1 and m.status = 'active'",
+    ...(category ? [`o.category_keys @> array[${next("text")}]`] : []),
+    ...(merchant ? [`m.slug = ${next("text")}`] : []),
+  ].join(" and ");
+  const columns =
+    "o.product_id, o.merchant_id, o.currency, o.min_minor, o.availability, o.in_stock, o.popularity, o.published_at, o.brand, o.category_keys";
+  const browseOrder = sort === "relevance" ? "popularity" : sort;
+  if (!hasWords) {
+    const base = `select ${columns}, ${locale} as locale, 0 as score from search_offer o join merchant m on m.id = o.merchant_id where ${filters}
+      order by o.popularity desc, o.published_at desc, o.product_id limit ${matchesMax + 1}`;
+    return around({ base, order: orders[browseOrder] ?? "", hit: "'{}'::text[] as matched, f.score" });
+  }
+  const [all, allPlain, allInTitle, any] = [next("tsquery"), next("tsquery"), next("tsquery"), next("tsquery")];
+  const [phrase, anyCode, anyTitle, anyBrand, anyText] = [next("text"), next("tsquery"), next("tsquery"), next("tsquery"), next("tsquery")];
+  const codes = hasCode ? `when strpos(d.codes, ${next("text")}) > 0 then 1000 when strpos(d.codes, ${next("text")}) > 0 then 500` : "";
+  const scoreSql = (
+    inStock: string,
+  ): string => `(case ${codes} when strpos(' ' || d.title_folded, ${phrase}) > 0 then 200 when d.head @@ ${allInTitle} then 100 when d.head @@ ${allPlain} then 50 else 1 end
+    + case when ${inStock} then 20 else 0 end + 10 * ts_rank('{0.3,0.3,1,0.5}', d.head, ${any}, 1)::float8)`;
+  const chainList = `array[${chain.join(", ")}]`;
+  const isRanked = sort === "relevance";
+  const base = `select ${columns}, d.locale, ${isRanked ? scoreSql("o.in_stock") : "0"} as score
+    from search_document d join search_offer o on o.product_id = d.product_id join merchant m on m.id = o.merchant_id
+    where d.words @@ ${all} and (d.locale = any(${chainList}) or not d.locales && ${chainList}) and d.locale = ${locale} and ${filters}`;
+  const hit = `array_remove(array[case when d.head @@ ${anyCode} then 'sku' end, case when d.head @@ ${anyTitle} then 'title' end,
+    case when d.head @@ ${anyBrand} then 'brand' end, case when d.head @@ ${anyText} then 'category' end, case when d.words @@ ${anyText} then 'description' end], null) as matched,
+    ${isRanked ? "f.score" : scoreSql("f.in_stock")} as score`;
+  return around({ base, order: orders[sort] ?? "", hit });
+}
+
+const list = (rows: string, order: string): string => `(select coalesce(json_agg(r order by ${order}), '[]') from (${rows}) r)`;
+
+function around({ base, order, hit }: { base: string; order: string; hit: string }): string {
+  return `
+with base as materialized (${base}),
+main as materialized (select currency from base group by currency order by count(*) desc, currency limit 1),
+found as materialized (select * from (select *, row_number() over (order by ${order}) as place from base) r where place <= ${matchesMax + 1}),
+counted as materialized (
+  select grouping(merchant_id, brand, availability, locale, step) as by, merchant_id, brand, availability, locale, step, count(*) as count
+  from (select merchant_id, brand, availability, locale,
+      case when currency = (select currency from main) then width_bucket(min_minor, array[${priceSteps.join(",")}]::bigint[]) end as step
+    from found where place <= ${matchesMax}) f
+  group by grouping sets ((merchant_id), (brand), (availability), (locale), (step))
+)
+select (select coalesce(json_agg(h order by h.place), '[]') from (${page(hit)}) h) as hits,
+  (select count(*) from found) as total, (select currency from main) as currency,
+  (select locale from counted where by = 29 order by count desc, locale limit 1) as locale,
+  json_build_object(
+    'category', ${list(
+      `select substr(k.key, 4) as slug, c.names, m.default_locale, k.count
+        from (select key, count(*) as count, min(merchant_id) as merchant_id from found, unnest(category_keys) u(key) where place <= ${matchesMax}
+          group by key order by count(*) desc, key limit 20) k
+        left join category c on c.merchant_id = k.merchant_id and c.slug = substr(k.key, 4) left join merchant m on m.id = k.merchant_id`,
+      "count desc, slug",
+    )},
+    'merchant', ${list("select m.slug as value, m.name as label, k.count from (select merchant_id, count from counted where by = 15 order by count desc, merchant_id limit 20) k join merchant m on m.id = k.merchant_id", "count desc, value")},
+    'brand', ${list("select brand as value, count from counted where by = 23 and brand is not null order by count desc, brand limit 20", "count desc, value")},
+    'availability', ${list("select availability as value, count from counted where by = 27", "count desc, value")},
+    'price', ${list("select step, count from counted where by = 30 and step is not null", "step")}) as facets,
+  (select max(indexed_at) from search_document) as "indexedAt"`;
+}
+
+/** The hits with what is shown of each product, from the catalogue itself. */
+function page(hit: string): string {
+  return `
+select o.place, o.score, o.matched, d.title, d.stemmer,
+  (select json_agg((ts_lexize(t.oid::regdictionary, w.word))[1] order by w.place)
+    from unnest(d.title_words) with ordinality w(word, place), pg_ts_dict t where t.dictname = d.stemmer || '_stem') as "titleStems",
+  p.id, t.slug, t.locale, t.title as name, t.summary, p.brand, m.id as merchant, m.slug as "merchantSlug", m.name as "merchantName",
+  m.default_locale as "merchantLocale", mk.default_locale as "marketLocale", mk.currency, v.prices, v.compares, v.variants,
+  coalesce(v.offered_rank, v.rank, 5) as rank, p.rating_average as rating, p.rating_count as ratings,
+  ${utcSql("p.published_at")} as "publishedAt", ${utcSql("p.updated_at")} as "updatedAt",
+  (select json_agg(json_build_object('slug', k.slug, 'names', k.names) order by pc.position, k.id)
+    from product_category pc join category k on k.id = pc.category_id where pc.product_id = p.id) as categories,
+  (select json_build_object('url', ${urlSql("md.url", "$2")}, 'alts', md.alts, 'width', md.width, 'height', md.height)
+    from media md where md.product_id = p.id and md.type = 'image' order by md.position, md.id limit 1) as image
+from (select f.place, f.product_id, f.locale, ${hit} from found f join search_document d on d.product_id = f.product_id and d.locale = f.locale
+    where f.place > $3::int and f.place <= $4::int) o
+join search_document d on d.product_id = o.product_id and d.locale = o.locale
+join product p on p.id = o.product_id join merchant m on m.id = p.merchant_id
+join product_translation t on t.product_id = p.id and t.locale = o.locale
+join market_country mc on mc.merchant_id = p.merchant_id and mc.country = $1 join market mk on mk.id = mc.market_id
+cross join lateral (
+  select array_remove(array[min(pr.amount_minor), max(pr.amount_minor)], null) as prices,
+    array_remove(array[min(pr.compare_at_minor), max(pr.compare_at_minor)], null) as compares, count(*) as variants,
+    min(r.rank) as rank, min(r.rank) filter (where pr.variant_id is not null) as offered_rank
+  from variant v left join stock_level sl on sl.variant_id = v.id cross join lateral (select ${rankSql("v", "sl")} as rank) r
+  left join price pr on pr.variant_id = v.id and pr.market_id = mk.id and pr.valid_until is null where v.product_id = p.id) v`;
+}

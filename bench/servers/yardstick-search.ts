@@ -1,0 +1,183 @@
+/**
+ * The yardstick's search: one statement for matches, page and facets, with the products' summaries written in it. Query words are analysed by
+ * the functions that analyse ours (what is measured is not the analysis); the stems of a word are kept in memory once they are known. It does
+ * what the benchmark asks for and no more: no correction of misspelt words, and without words no order but popularity.
+ */
+import type { Pool } from "pg";
+import { type HighlightedTitle, highlightTitle } from "#commerce/search/highlight.ts";
+import { allWords, anyWord, everyForm, type ParsedQuery, parseQuery, wordsToStem } from "#commerce/search/match-query.ts";
+import type { Stems } from "#commerce/search/stems.ts";
+import { chainOf } from "./locales.ts";
+import { type RawFacets, writeFacets } from "./yardstick-facets.ts";
+import { searchSql } from "./yardstick-search-sql.ts";
+import { availabilities, chainOfAll, nameIn, type Names, rangeOf } from "./yardstick-parts.ts";
+import { createStemCache } from "./yardstick-stems.ts";
+
+interface Row {
+  readonly hits: readonly Hit[];
+  readonly total: number;
+  readonly currency: string | null;
+  readonly locale: string | null;
+  readonly facets: RawFacets;
+  readonly indexedAt: Date | null;
+}
+
+/** Lists are null where they are empty. */
+interface Hit extends HighlightedTitle {
+  readonly score: number;
+  readonly matched: readonly string[];
+  readonly id: string;
+  readonly slug: string;
+  readonly locale: string;
+  readonly name: string;
+  readonly summary: string | null;
+  readonly brand: string | null;
+  readonly merchant: string;
+  readonly merchantSlug: string;
+  readonly merchantName: string;
+  readonly merchantLocale: string;
+  readonly marketLocale: string;
+  readonly currency: string;
+  readonly prices: readonly number[];
+  readonly compares: readonly number[];
+  readonly variants: number;
+  readonly rank: number;
+  readonly rating: number | null;
+  readonly ratings: number | null;
+  readonly publishedAt: string;
+  readonly updatedAt: string;
+  readonly categories: readonly { slug: string; names: Names }[] | null;
+  readonly image: { url: string; alts: Names; width: number; height: number } | null;
+}
+
+const matchesMax = 10_000;
+
+interface Asked {
+  readonly q: string;
+  readonly locale: string;
+  readonly country: string;
+  readonly sort: string;
+  readonly page: number;
+  readonly pageSize: number;
+  readonly category: string | null;
+  readonly merchant: string | null;
+}
+
+function readAsked(values: URLSearchParams): Asked {
+  const text = (name: string): string => values.get(name) ?? "";
+  return {
+    q: text("q"),
+    locale: text("locale"),
+    country: text("market"),
+    sort: text("sort"),
+    page: Number(text("page")),
+    pageSize: Number(text("pageSize")),
+    category: values.get("category"),
+    merchant: values.get("merchant"),
+  };
+}
+
+export function createSearch(pool: Pool, publicUrl: string): (values: URLSearchParams) => Promise<string> {
+  const stemsOf = createStemCache(pool);
+  const names = new Map<string, string>();
+  const nameOf = (text: string): string => {
+    let name = names.get(text);
+    if (name === undefined) names.set(text, (name = `search${names.size}`));
+    return name;
+  };
+
+  return async (params) => {
+    const asked = readAsked(params);
+    const { country, page, pageSize, category, merchant } = asked;
+    const query = parseQuery(asked.q);
+    const chain = chainOf(asked.locale);
+    const hasWords = query.words.length > 0;
+    const stems: Stems = hasWords ? await stemsOf(wordsToStem(query)) : new Map();
+    const text = searchSql({
+      hasWords,
+      hasCode: query.code !== null,
+      sort: asked.sort,
+      chainLength: chain.length,
+      category: category !== null,
+      merchant: merchant !== null,
+    });
+    const values = [
+      country,
+      publicUrl,
+      (page - 1) * pageSize,
+      Math.min(page * pageSize, matchesMax),
+      ...chain,
+      ...(category === null ? [] : [`${country}/${category}`]),
+      ...(merchant === null ? [] : [merchant]),
+      ...(hasWords ? wordValues(query, stems, category) : []),
+    ];
+    const { rows } = await pool.query<Row>({ name: nameOf(text), text, values });
+    const [row] = rows;
+    if (row === undefined) throw new Error("The search gives one row.");
+    return JSON.stringify({
+      data: row.hits.map((hit) => itemOf(hit, hasWords ? highlightTitle(hit, query, stems) : null)),
+      meta: { ...metaOf(row, asked), query: { normalized: query.normalized, corrected: null } },
+    });
+  };
+}
+
+function itemOf(hit: Hit, title: string | null): unknown {
+  const { currency, image, rating, ratings } = hit;
+  const chain = chainOfAll([hit.locale, hit.marketLocale, hit.merchantLocale]);
+  return {
+    id: hit.id,
+    slug: hit.slug,
+    locale: hit.locale,
+    title: hit.name,
+    summary: hit.summary,
+    brand: hit.brand,
+    merchant: { id: hit.merchant, slug: hit.merchantSlug, name: hit.merchantName },
+    categories: (hit.categories ?? []).map(({ slug, names }) => ({ slug, name: nameIn(names, chain) ?? slug })),
+    image: image === null ? null : { url: image.url, alt: nameIn(image.alts, chain), width: image.width, height: image.height },
+    priceRange: rangeOf(hit.prices, currency),
+    compareAtRange: rangeOf(hit.compares, currency),
+    availability: availabilities[hit.rank - 1],
+    variantCount: hit.variants,
+    rating: rating === null || ratings === null ? null : { average: rating, count: ratings },
+    publishedAt: hit.publishedAt,
+    updatedAt: hit.updatedAt,
+    score: hit.score,
+    matched: hit.matched,
+    highlights: { title },
+  };
+}
+
+/** In the order the statement has them. */
+function wordValues(query: ParsedQuery, stems: Stems, category: string | null): string[] {
+  const all = allWords(query, stems);
+  return [
+    category === null ? all : `(${all}) & '#${category}'`,
+    all,
+    allWords(query, stems, "B"),
+    everyForm(query, stems),
+    query.words[0]?.isDense === true ? query.normalized : ` ${query.normalized}`,
+    anyWord(query, stems, "A"),
+    anyWord(query, stems, "B"),
+    anyWord(query, stems, "C"),
+    anyWord(query, stems, "D"),
+    ...(query.code === null ? [] : [` ${query.code} `, ` ${query.code}`]),
+  ];
+}
+
+function metaOf(row: Row, { page, pageSize, sort, locale, country }: Asked): Readonly<Record<string, unknown>> {
+  const totalItems = Math.min(row.total, matchesMax);
+  return {
+    page,
+    pageSize,
+    totalItems,
+    totalItemsRelation: row.total > matchesMax ? "at_least" : "exact",
+    totalPages: Math.ceil(totalItems / pageSize),
+    hasNextPage: page * pageSize < totalItems,
+    sort,
+    locale: { requested: locale, resolved: row.locale ?? locale },
+    market: country,
+    currency: row.currency,
+    facets: writeFacets(row.facets, locale, row.currency),
+    indexedAt: (row.indexedAt ?? new Date()).toISOString(),
+  };
+}
