@@ -71,6 +71,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     done(refusalOf(request));
   });
   logRequests(server, options);
+  closeIdleConnectionsAtEnd(server);
   await refuseUnderPressure(server);
   return server;
 }
@@ -113,14 +114,34 @@ function logAnswer(request: FastifyRequest, reply: FastifyReply, { log }: Server
   });
 }
 
+const sweepMs = 50;
+
+/** Connections that are idle when closing begins are closed by then; one whose last request is answered later would be waited for. */
+function closeIdleConnectionsAtEnd(server: FastifyInstance): void {
+  server.addHook("preClose", (done) => {
+    const sweep = setInterval(() => server.server.closeIdleConnections(), sweepMs).unref();
+    server.server.once("close", () => clearInterval(sweep));
+    done();
+  });
+}
+
 const eventLoopDelayMsMax = 1_000;
+const sampleMs = 1_000;
 
 /** Overload: anonymous callers are sent away first, callers with a key at three times the delay. */
 async function refuseUnderPressure(server: FastifyInstance): Promise<void> {
+  // What the start itself takes is no load: the first sample that counts is one taken wholly while listening.
+  let countsFrom = Number.POSITIVE_INFINITY;
+  server.addHook("onListen", (done) => {
+    countsFrom = performance.now() + 2 * sampleMs;
+    done();
+  });
   await server.register(underPressure, {
     maxEventLoopDelay: eventLoopDelayMsMax,
+    sampleInterval: sampleMs,
     // eslint-disable-next-line max-params -- The plugin's own signature.
     pressureHandler: (request, _reply, _type, value) => {
+      if (performance.now() < countsFrom) return;
       if (request.headers.authorization !== undefined && (value ?? 0) < 3 * eventLoopDelayMsMax) return;
       throw fail("service_unavailable", { retryAfterSeconds: 2, message: "The service is overloaded for the moment." });
     },

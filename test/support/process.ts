@@ -19,7 +19,7 @@ export interface Running {
   readonly child: ChildProcess;
   readonly address: string;
   /** What it has printed so far. */
-  output(): string;
+  readonly output: () => string;
   /** Sends the signal and waits for the end. */
   stop(signal?: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
@@ -48,7 +48,7 @@ export async function runCommand(args: readonly string[], environment: Environme
   return { code, stdout, stderr };
 }
 
-/** Starts `serve` and waits until it says where it is. It does not outlive the test. */
+/** Starts `serve` with the demo and waits until it has said all it has to say. It does not outlive the test. */
 export async function startService(environment: Environment): Promise<Running> {
   const child = start(["serve"], environment);
   const ended = once(child, "exit") as Promise<[number | null, NodeJS.Signals | null]>;
@@ -61,7 +61,7 @@ export async function startService(environment: Environment): Promise<Running> {
   const address = await new Promise<string>((resolve, reject) => {
     child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
       output += chunk;
-      const [, found] = /listens at (\S+)\n/.exec(output) ?? [];
+      const [, found] = /listens at (\S+)\n[^]*\/products\/[^]*\n\n/.exec(output) ?? [];
       if (found !== undefined) resolve(found);
     });
     void ended.then(() => reject(new Error(`It ended before it listened:\n${output}`)));

@@ -1,0 +1,100 @@
+/** Making and revoking keys: a key never holds more than its installation, and belongs to one merchant alone. */
+import { beforeAll, expect, it } from "vitest";
+import { type Access, createApiKey, recordUse, revokeApiKey, verifyApiKey } from "#access/api-keys.ts";
+import { changeInstallation, createApp, createInstallation, createMerchant } from "#access/tenants.ts";
+import type { Database } from "#database/connect.ts";
+import { inTransaction } from "#database/transaction.ts";
+import { Failure } from "#foundation/failure.ts";
+import { describeOnBoth } from "#test/support/databases.ts";
+
+const now = new Date("2026-06-01T00:00:00.000Z");
+const later = (ms: number): Date => new Date(now.getTime() + ms);
+const platform = { merchantId: null, now };
+
+describeOnBoth("API keys", (open) => {
+  let db: Database;
+  let merchantId = "";
+  let installationId = "";
+  beforeAll(async () => {
+    ({ db } = await open());
+    await inTransaction(db, async (transaction) => {
+      const input = { slug: "one", name: "One", mode: "live", defaultLocale: "en", defaultMarket: "DE" } as const;
+      merchantId = await createMerchant(transaction, platform, input);
+      const appId = await createApp(transaction, platform, { name: "App", publisher: null });
+      installationId = await createInstallation(transaction, platform, {
+        merchantId,
+        appId,
+        scopes: ["webhooks:read", "catalog:read", "catalog:read"],
+      });
+    });
+  });
+
+  const create = (change: Partial<Parameters<typeof createApiKey>[2]> = {}, access: Access = platform): ReturnType<typeof createApiKey> =>
+    inTransaction(db, (transaction) => createApiKey(transaction, access, { installationId, name: "Key", scopes: [], expiresAt: null, ...change }));
+  const countOf = async (): Promise<number> => (await db.selectFrom("apiKey").select("id").execute()).length;
+  const codeOf = async (work: Promise<unknown>): Promise<string> => {
+    const error = await work.then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    return error instanceof Failure ? error.code : String(error);
+  };
+
+  it("have their merchant's mode, the asked scopes once each, and verify to their installation", async () => {
+    const { apiKeyId, value } = await create({ scopes: ["webhooks:read", "catalog:read", "webhooks:read"] });
+    expect(value).toMatch(/^cpk_live_/);
+    const viewer = await verifyApiKey(db, value, now);
+    expect(viewer).toMatchObject({ kind: "api_key", apiKeyId, installationId, merchantId, suspended: null, keyPrefix: value.slice(0, 21) });
+    expect([...viewer.scopes]).toEqual(["catalog:read", "webhooks:read"]);
+  });
+
+  it("are not made with a scope that the installation lacks, nor for a foreign or unknown one, and nothing is written", async () => {
+    const before = await countOf();
+    expect(await codeOf(create({ scopes: ["checkout:quote"] }))).toBe("invalid_field");
+    expect(await codeOf(create({ installationId: "ins_none" }))).toBe("resource_not_found");
+    expect(await codeOf(create({}, { merchantId: "mer_other", now }))).toBe("resource_not_found");
+    expect(await countOf()).toBe(before);
+  });
+
+  it("lose a scope that their installation loses, and have it again with it", async () => {
+    const { value } = await create({ scopes: ["catalog:read", "webhooks:read"] });
+    const setScopes = (scopes: ("catalog:read" | "webhooks:read")[]): Promise<void> =>
+      inTransaction(db, (transaction) => changeInstallation(transaction, platform, { installationId, scopes }));
+    await setScopes(["webhooks:read"]);
+    expect([...(await verifyApiKey(db, value, now)).scopes]).toEqual(["webhooks:read"]);
+    await setScopes(["catalog:read", "webhooks:read"]);
+    expect([...(await verifyApiKey(db, value, now)).scopes]).toEqual(["catalog:read", "webhooks:read"]);
+  });
+
+  it("are revoked for good: the first time stands, and a foreign merchant cannot", async () => {
+    const { apiKeyId, value } = await create();
+    const revoke = (access: Access): Promise<void> => inTransaction(db, (transaction) => revokeApiKey(transaction, access, apiKeyId));
+    expect(await codeOf(revoke({ merchantId: "mer_other", now }))).toBe("resource_not_found");
+    expect((await verifyApiKey(db, value, now)).apiKeyId).toBe(apiKeyId);
+    await revoke(platform);
+    await revoke({ merchantId, now: later(1000) });
+    expect(await codeOf(verifyApiKey(db, value, now))).toBe("api_key_revoked");
+    expect(await db.selectFrom("apiKey").select("revokedAt").where("id", "=", apiKeyId).executeTakeFirst()).toEqual({ revokedAt: now });
+  });
+
+  it("note their use at most once a minute", async () => {
+    const { apiKeyId } = await create();
+    const lastUsedAt = async (): Promise<unknown> =>
+      (await db.selectFrom("apiKey").select("lastUsedAt").where("id", "=", apiKeyId).executeTakeFirst())?.lastUsedAt;
+    await recordUse(db, apiKeyId, now);
+    await recordUse(db, apiKeyId, later(60_000));
+    expect(await lastUsedAt()).toEqual(now);
+    await recordUse(db, apiKeyId, later(60_001));
+    expect(await lastUsedAt()).toEqual(later(60_001));
+  });
+
+  it("end with their installation, which gets no new ones", async () => {
+    const { value } = await create({ expiresAt: later(1) });
+    expect(await codeOf(verifyApiKey(db, value, later(1)))).toBe("api_key_expired");
+    await inTransaction(db, (transaction) => changeInstallation(transaction, platform, { installationId, status: "uninstalled" }));
+    expect(await codeOf(verifyApiKey(db, value, now))).toBe("api_key_revoked");
+    expect(await codeOf(create())).toBe("invalid_state");
+    const valid = await db.selectFrom("apiKey").select("id").where("revokedAt", "is", null).execute();
+    expect(valid).toEqual([]);
+  });
+});

@@ -1,0 +1,94 @@
+/** Secrets of clients: their form, and that they are nowhere but with the client. */
+import { describe, expect, it } from "vitest";
+import { sql } from "kysely";
+import { bearerToken } from "#access/authorization.ts";
+import { digestOf, matchesDigest, mintSecret, parseSecret } from "#access/secrets.ts";
+import { Failure } from "#foundation/failure.ts";
+import { checksumOf, unknownKey, withOtherSecret, withTypo } from "#test/support/keys.ts";
+import { useWorld } from "#test/support/use-world.ts";
+
+describe("an API key", () => {
+  const minted = Array.from({ length: 1000 }, () => mintSecret("cpk", "test"));
+
+  it("has the documented form, and a checksum that anybody can compute", () => {
+    for (const { id, value, prefix, lastFour } of minted) {
+      expect(value).toMatch(/^cpk_test_[0-9A-Za-z]{12}_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/);
+      expect(value.slice(-6)).toBe(checksumOf(value.slice(0, -6)));
+      expect(prefix).toBe(`cpk_test_${id}`);
+      expect(value.startsWith(`${prefix}_`)).toBe(true);
+      expect(lastFour).toBe(value.slice(-4));
+      expect(parseSecret("cpk", value)).toEqual({ id, label: "test" });
+    }
+  });
+
+  it("is made once", () => {
+    expect(new Set(minted.map(({ id }) => id)).size).toBe(1000);
+    expect(new Set(minted.map(({ value }) => value.split("_")[3])).size).toBe(1000);
+  });
+
+  it("is recognised whole or not at all", () => {
+    const { value } = mintSecret("cpk", "live");
+    const spoilt = [withTypo(value), value.slice(1), `${value}0`, value.toUpperCase(), ` ${value}`, `${value}\n`, value.replace("live", "test"), ""];
+    for (const text of spoilt) expect(parseSecret("cpk", text)).toBeUndefined();
+    expect(parseSecret("cit", value)).toBeUndefined();
+    expect(parseSecret("cpk", withOtherSecret(value))).toEqual({ id: value.split("_")[2], label: "live" });
+    expect(parseSecret("cpk", unknownKey())).toEqual({ id: "Z".repeat(12), label: "test" });
+  });
+
+  it("matches the digest of the whole of it, and no digest matches nothing", () => {
+    const { value, digest } = mintSecret("cpk", "test");
+    expect(matchesDigest(value, digest)).toBe(true);
+    expect(matchesDigest(withOtherSecret(value), digest)).toBe(false);
+    expect(matchesDigest(value, undefined)).toBe(false);
+    expect(matchesDigest("nobody", undefined)).toBe(false);
+    expect(matchesDigest(value, digestOf(value))).toBe(true);
+  });
+});
+
+describe("the Authorization header", () => {
+  it.each([
+    [["Bearer abc"], "abc"],
+    [["bearer   a.b-c_d~e+f/g=="], "a.b-c_d~e+f/g=="],
+    [[" Bearer abc "], "abc"],
+    [[], undefined],
+  ])("%j has the token %s", (values, token) => {
+    expect(bearerToken(values)).toBe(token);
+  });
+
+  it.each([[[""]], [["abc"]], [["Basic abc"]], [["Bearer"]], [["Bearer a b"]], [["Bearer a=b"]], [["Bearer a", "Bearer a"]], [["Bearer \u00e4"]]])(
+    "%j is malformed",
+    (values) => {
+      expect(() => bearerToken(values)).toThrow(Failure);
+    },
+  );
+});
+
+describe.each(["pglite", "postgres"] as const)("what is kept on %s", (engine) => {
+  const world = useWorld(engine);
+
+  it("has no secret in any column of any table, and none in the log", async () => {
+    const { database, demo, logged, get, getWithKey, graphql } = world();
+    const secrets = [...Object.values(demo.keys), ...Object.values(demo.tokens)];
+    const forged = withOtherSecret(demo.keys.full);
+    await getWithKey("/api/v1/open/identity");
+    await getWithKey("/api/v1/open/catalog/products", "revoked");
+    await get("/api/v1/open/identity", { authorization: `Bearer ${forged}` });
+    await get(`/api/v1/open/identity?key=${demo.keys.full}`);
+    await get(`/${demo.keys.full}`, { authorization: `Basic ${demo.keys.full}`, cookie: demo.keys.full });
+    await graphql(`{ viewer { secret_${demo.tokens.admin}: credential } }`, { token: "admin" });
+    await expect.poll(() => logged.length).toBe(6);
+    const secretPart = (secret: string): string => secret.slice(secret.lastIndexOf("_") + 1);
+    const log = JSON.stringify(logged);
+    for (const secret of [...secrets, forged]) expect(log).not.toContain(secretPart(secret));
+
+    const { rows: columns } = await sql<{ tableName: string; columnName: string }>`
+      select table_name, column_name from information_schema.columns where table_schema = 'public'`.execute(database.db);
+    expect(columns.length).toBeGreaterThan(100);
+    const pattern = secrets.map(secretPart).join("|");
+    for (const { tableName, columnName } of columns) {
+      const { rows } = await sql`
+        select 1 from ${sql.table(tableName)} where ${sql.ref(columnName)}::text ~ ${pattern} limit 1`.execute(database.db);
+      expect({ tableName, columnName, found: rows.length }).toEqual({ tableName, columnName, found: 0 });
+    }
+  });
+});

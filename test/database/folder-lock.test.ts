@@ -1,0 +1,98 @@
+/** The lock on an embedded database: held by one living process, and taken over from a dead one only. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { openDatabase } from "#database/connect.ts";
+import { FolderInUse, FolderUnusable, lockFolder } from "#database/folder-lock.ts";
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "lock-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const lockOf = (): { pid: number; startedAt: string | null } => JSON.parse(readFileSync(join(folder, "lock"), "utf8")) as never;
+const writeLock = (lock: unknown): void => writeFileSync(join(folder, "lock"), typeof lock === "string" ? lock : JSON.stringify(lock));
+
+/** A process that is certainly over. */
+async function deadPid(): Promise<number> {
+  const child = spawn(process.execPath, ["--eval", ""]);
+  await once(child, "exit");
+  return child.pid ?? 0;
+}
+
+it("names the process that holds it, is for its owner's eyes, and is gone when given back", () => {
+  const release = lockFolder(folder);
+  expect(lockOf()).toEqual({ pid: process.pid, startedAt: expect.stringMatching(/^\d+$/) as unknown });
+  expect(statSync(join(folder, "lock")).mode & 0o777).toBe(0o600);
+  expect(readdirSync(folder)).toEqual(["lock"]);
+  release();
+  expect(readdirSync(folder)).toEqual([]);
+  lockFolder(folder)();
+});
+
+it("is refused while it is held, naming folder and process", () => {
+  const release = lockFolder(folder);
+  const expected = `DATA_DIR ${folder} is in use by process ${process.pid}: stop it, or choose another DATA_DIR.`;
+  expect(() => lockFolder(folder)).toThrow(new FolderInUse(expected));
+  expect(lockOf().pid).toBe(process.pid);
+  release();
+});
+
+it("is refused while another process lives that holds it", async () => {
+  const child = spawn(process.execPath, ["--eval", "process.stdin.resume()"], { stdio: ["pipe", "ignore", "ignore"] });
+  try {
+    await once(child, "spawn");
+    const stat = readFileSync(`/proc/${child.pid}/stat`, "utf8");
+    const startedAt = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+    writeLock({ pid: child.pid, startedAt });
+    expect(() => lockFolder(folder)).toThrow(`in use by process ${child.pid}`);
+    writeLock({ pid: child.pid, startedAt: null });
+    expect(() => lockFolder(folder)).toThrow(FolderInUse);
+  } finally {
+    child.kill("SIGKILL");
+  }
+});
+
+it.each([
+  ["a dead process", async () => ({ pid: await deadPid(), startedAt: "1" })],
+  ["a process whose id another one has now", () => Promise.resolve({ pid: process.ppid, startedAt: "1" })],
+  ["a process that had our id", () => Promise.resolve({ pid: process.pid, startedAt: "1" })],
+  ["nobody: half a file", () => Promise.resolve('{"pid":')],
+  ["nobody: an empty file", () => Promise.resolve("")],
+  ["nobody: no pid", () => Promise.resolve({ pid: "x" })],
+])("is taken over from %s", async (_name, left) => {
+  writeLock(await left());
+  const release = lockFolder(folder);
+  expect(lockOf().pid).toBe(process.pid);
+  expect(readdirSync(folder)).toEqual(["lock"]);
+  release();
+});
+
+it("that was taken over is not given back by who lost it", () => {
+  const release = lockFolder(folder);
+  writeLock({ pid: process.ppid, startedAt: "1" });
+  release();
+  expect(lockOf().pid).toBe(process.ppid);
+});
+
+it("is given back when the database cannot be opened, and when it is closed", async () => {
+  writeFileSync(join(folder, "database"), "no folder");
+  expect(await openDatabase({ folder }).catch(() => "refused")).toBe("refused");
+  expect(existsSync(join(folder, "lock"))).toBe(false);
+  rmSync(join(folder, "database"));
+  const database = await openDatabase({ folder });
+  await expect(openDatabase({ folder })).rejects.toThrow(FolderInUse);
+  await database.close();
+  expect(existsSync(join(folder, "lock"))).toBe(false);
+});
+
+it("says of a folder that cannot be made which setting names it", async () => {
+  writeFileSync(join(folder, "file"), "");
+  const inside = join(folder, "file", "data");
+  await expect(openDatabase({ folder: inside })).rejects.toThrow(FolderUnusable);
+  await expect(openDatabase({ folder: inside })).rejects.toThrow(`DATA_DIR ${inside} cannot be used: ENOTDIR`);
+});

@@ -1,0 +1,88 @@
+/** Migrations: all of them or none, once each, never edited. */
+import { afterAll, beforeAll, beforeEach, expect, inject, it } from "vitest";
+import { randomBytes } from "node:crypto";
+import { Client } from "pg";
+import { type OpenDatabase, openDatabase } from "#database/connect.ts";
+import { type Migration, migrate, readMigrations } from "#database/migrate.ts";
+import { databaseUrl } from "#test/support/postgres.ts";
+import { describeOnBoth, type Engine } from "#test/support/databases.ts";
+
+const one: Migration = { name: "0001-one", sql: "create table one (id int primary key); insert into one values (1);" };
+const two: Migration = { name: "0002-two", sql: "alter table one add column name text; create table two (id int);" };
+const broken: Migration = { name: "0003-broken", sql: "drop table two; create table three (id int); insert into three select 1/0;" };
+
+/** Not migrated, not even by us. */
+async function openEmpty(engine: Engine): Promise<OpenDatabase> {
+  if (engine === "pglite") return openDatabase({});
+  const name = `empty_${randomBytes(8).toString("hex")}`;
+  const client = new Client({ connectionString: inject("postgresUrl") });
+  await client.connect();
+  await client.query(`create database ${name}`).finally(() => client.end());
+  return openDatabase({ url: databaseUrl(inject("postgresUrl"), name) });
+}
+
+const tablesOf = (database: OpenDatabase): Promise<unknown[]> =>
+  database.script(async (run) => {
+    const [rows = []] = await run("select table_name, column_name from information_schema.columns where table_schema = 'public' order by 1, 2");
+    return rows.map((row) => `${String(row["table_name"])}.${String(row["column_name"])}`);
+  });
+
+describeOnBoth("migrating", (_open, engine) => {
+  let database: OpenDatabase;
+  beforeAll(async () => {
+    database = await openEmpty(engine);
+  });
+  afterAll(() => database.close());
+  beforeEach(() => database.script((run) => run("drop schema public cascade; create schema public")));
+
+  it("applies what is not there yet, in order, once", async () => {
+    expect(await migrate(database, [one])).toEqual(["0001-one"]);
+    expect(await migrate(database, [one])).toEqual([]);
+    expect(await migrate(database, [one, two])).toEqual(["0002-two"]);
+    expect(await tablesOf(database)).toEqual([
+      "one.id",
+      "one.name",
+      "schema_migration.applied_at",
+      "schema_migration.checksum",
+      "schema_migration.name",
+      "two.id",
+    ]);
+  });
+
+  it("leaves the database as it was when one fails, also what those before it did in the same run", async () => {
+    await migrate(database, [one]);
+    const before = await tablesOf(database);
+    await expect(migrate(database, [one, two, broken])).rejects.toThrow(/^Migration 0003-broken failed, nothing was changed: division by zero$/);
+    expect(await tablesOf(database)).toEqual(before);
+    expect(await database.script((run) => run("select id from one"))).toEqual([[{ id: 1 }]]);
+    expect(await migrate(database, [one, two])).toEqual(["0002-two"]);
+  });
+
+  it("leaves an empty database empty when the first one fails", async () => {
+    await expect(migrate(database, [broken])).rejects.toThrow("Migration 0003-broken failed");
+    expect(await tablesOf(database)).toEqual([]);
+  });
+
+  it("refuses a released migration that was edited, and changes nothing", async () => {
+    await migrate(database, [one]);
+    const edited = { ...one, sql: `${one.sql} -- A better comment.` };
+    await expect(migrate(database, [edited, two])).rejects.toThrow("Migration 0001-one differs from the one that was applied");
+    expect(await tablesOf(database)).not.toContain("two.id");
+  });
+});
+
+it("lets two processes that start at once wait for each other", async () => {
+  const first = await openEmpty("postgres");
+  try {
+    const slow = { ...one, sql: `${one.sql} select pg_sleep(0.2);` };
+    const applied = await Promise.all([migrate(first, [slow]), migrate(first, [slow])]);
+    expect(applied.flat()).toEqual(["0001-one"]);
+  } finally {
+    await first.close();
+  }
+});
+
+it("has migrations with numbered names in one order, none twice", () => {
+  const names = readMigrations().map(({ name }) => name);
+  names.forEach((name, index) => expect(name).toMatch(new RegExp(`^${String(index + 1).padStart(4, "0")}-[a-z0-9-]+$`)));
+});

@@ -1,0 +1,99 @@
+/** The registry of failures against the contract's catalogue, written down by hand from it; both ways. */
+import { expect, it } from "vitest";
+import { GraphQLError } from "graphql";
+import { Failure, type FailureCode, fail, failAt, failureKinds, retryAfterSecondsOf, toErrorBody, toFailure } from "#foundation/failure.ts";
+
+const catalogue: Readonly<Record<number, string>> = {
+  400: `malformed_request invalid_json unsupported_media_type request_too_large unexpected_body missing_body unknown_field unknown_parameter
+    missing_parameter invalid_parameter invalid_field missing_field idempotency_key_required idempotency_key_invalid page_window_exceeded
+    invalid_locale unknown_market address_invalid webhook_url_not_allowed unknown_event_type`,
+  401: `credentials_missing credentials_malformed api_key_invalid api_key_expired api_key_revoked installation_suspended merchant_suspended
+    oauth_token_invalid oauth_token_expired dpop_proof_missing dpop_proof_invalid dpop_nonce_required`,
+  403: "scope_missing role_not_allowed",
+  404: `route_not_found cart_not_found order_not_found checkout_session_not_found webhook_endpoint_not_found webhook_delivery_not_found
+    merchant_not_found product_not_found promotion_code_not_found`,
+  405: "method_not_allowed",
+  408: "request_timeout",
+  409: `idempotency_key_reused idempotency_in_progress cart_version_conflict cart_locked cart_completed cart_revoked cart_expired cart_merged
+    cart_empty address_market_mismatch promotion_not_applicable promotion_already_applied promotion_not_present checkout_session_processing
+    checkout_session_completed checkout_session_canceled checkout_session_expired checkout_amount_changed webhook_endpoint_duplicate
+    webhook_endpoint_limit_reached webhook_endpoint_disabled delivery_in_progress delivery_already_succeeded delivery_payload_expired
+    delivery_replay_limit_reached`,
+  429: "rate_limited too_many_failed_attempts",
+  431: "headers_too_large",
+  500: "internal_error",
+  503: "service_unavailable",
+  504: "upstream_timeout",
+};
+
+/** What only the graph says: things that the contract does not have. */
+const ofTheGraph: Readonly<Record<number, string>> = { 404: "resource_not_found", 409: "version_conflict already_exists still_in_use invalid_state" };
+
+const retryable = new Set([
+  "rate_limited",
+  "too_many_failed_attempts",
+  "idempotency_in_progress",
+  "cart_locked",
+  "checkout_session_processing",
+  "delivery_in_progress",
+  "internal_error",
+  "service_unavailable",
+  "upstream_timeout",
+]);
+
+const statusesIn = (lists: Readonly<Record<number, string>>): [string, number][] =>
+  Object.entries(lists).flatMap(([status, codes]) => codes.split(/\s+/).map((code): [string, number] => [code, Number(status)]));
+
+it("has the contract's codes with their statuses, the graph's, and no others", () => {
+  const shown = Object.entries(failureKinds).map(([code, { status }]) => [code, status]);
+  expect(Object.fromEntries(shown)).toEqual(Object.fromEntries([...statusesIn(catalogue), ...statusesIn(ofTheGraph)]));
+});
+
+it("calls retryable what the contract does, and says when but for a locked cart", () => {
+  for (const code of Object.keys(failureKinds) as FailureCode[]) {
+    const failure = fail(code);
+    expect({ code, retryable: failure.retryable }).toEqual({ code, retryable: retryable.has(code) });
+    expect(retryAfterSecondsOf(failure)).toBe(retryable.has(code) && code !== "cart_locked" ? 1 : null);
+  }
+});
+
+it("gives every code a sentence for people", () => {
+  for (const { text } of Object.values(failureKinds)) expect(text).toMatch(/^[A-Z\u00d7p].*\.$/);
+});
+
+it("makes the whole error body, nulls included", () => {
+  const conflict = { resource: "cart", id: "cart_1", currentStatus: "active", currentVersion: 7, reason: null, data: {} };
+  expect(toErrorBody(fail("cart_version_conflict", { conflict, cause: new Error("secret") }), "req_1", "https://api.test")).toEqual({
+    code: "cart_version_conflict",
+    message: "The cart has another version than expected.",
+    requestId: "req_1",
+    retryable: false,
+    retryAfterSeconds: null,
+    details: [],
+    conflict,
+    docUrl: "https://api.test/docs/errors#cart_version_conflict",
+  });
+  const detail = { in: "body", field: "/a", code: "too_long", message: "/a is too long." } as const;
+  expect(toErrorBody(failAt("invalid_field", detail), "req_1", "https://api.test")).toMatchObject({
+    message: "/a is too long.",
+    details: [{ ...detail, allowed: null }],
+    conflict: null,
+  });
+});
+
+it("shows 20 details at most", () => {
+  const details = Array.from({ length: 21 }, (_, index) => ({ in: "query", field: `p${index}`, code: "unknown", message: "." }) as const);
+  expect(toErrorBody(fail("unknown_parameter", { details }), "req_1", "").details).toHaveLength(20);
+});
+
+it("keeps a failure what it is inside GraphQL's errors, and masks what it does not know", () => {
+  const failure = fail("product_not_found");
+  expect(toFailure(failure)).toBe(failure);
+  expect(toFailure(new GraphQLError("x", { originalError: new GraphQLError("y", { originalError: failure }) }))).toBe(failure);
+  for (const bug of [new Error("password=hunter2"), "text", undefined, new GraphQLError("inner")]) {
+    const masked = toFailure(bug);
+    expect(masked).toBeInstanceOf(Failure);
+    expect(masked).toMatchObject({ code: "internal_error", status: 500, message: "Something went wrong on our side." });
+    expect(JSON.stringify(toErrorBody(masked, "req_1", ""))).not.toContain("hunter2");
+  }
+});

@@ -1,0 +1,45 @@
+/** Identifiers: their form, their order, and that none comes twice. */
+import { expect, it } from "vitest";
+import { createId, isId, type Kind, prefixes } from "#foundation/ids.ts";
+
+const kinds = Object.keys(prefixes) as Kind[];
+
+it.each(kinds)("of a %s have the documented form", (kind) => {
+  const id = createId(kind);
+  expect(id).toMatch(/^[a-z]{3,4}_[0-9a-hjkmnp-tv-z]{26}$/);
+  expect(id.startsWith(`${prefixes[kind]}_`)).toBe(true);
+  expect(isId(kind, id)).toBe(true);
+});
+
+it("have a prefix of their own for every kind of thing", () => {
+  expect(new Set(Object.values(prefixes)).size).toBe(kinds.length);
+});
+
+it("are unique: 100 000 of one millisecond", () => {
+  expect(new Set(Array.from({ length: 100_000 }, () => createId("product", 1_800_000_000_000))).size).toBe(100_000);
+});
+
+it("sort by the time of their making, to the millisecond", () => {
+  const times = [0, 1, 31, 32, 1023, 1024, 1_700_000_000_000, 1_700_000_000_001, 2 ** 41, 2 ** 48 - 1];
+  const ids = times.map((at) => createId("merchant", at));
+  expect(ids.toSorted()).toEqual(ids);
+  expect(createId("merchant", 2 ** 48 - 1)).toMatch(/^mer_7zzzzzzzzz/);
+});
+
+it("spread their random part over the whole alphabet", () => {
+  const seen = Array.from({ length: 16 }, () => new Set<string>());
+  for (let count = 0; count < 2000; count += 1) for (const [place, set] of seen.entries()) set.add(createId("variant").charAt(14 + place));
+  expect(seen.map(({ size }) => size)).toEqual(Array.from({ length: 16 }, () => 32));
+});
+
+it.each([
+  ["another kind's", "prd_01ky432e7wsvr05qhw7x98xpa0"],
+  ["one that is too short", "mer_01ky432e7wsvr05qhw7x98xpa"],
+  ["one that is too long", "mer_01ky432e7wsvr05qhw7x98xpa00"],
+  ["one in upper case", "mer_01KY432E7WSVR05QHW7X98XPA0"],
+  ["one with a letter that is not used", "mer_01ky432e7wsvr05qhw7x98xpau"],
+  ["one with a line break", "mer_01ky432e7wsvr05qhw7x98xpa0\n"],
+  ["nothing", ""],
+])("are not mixed up: %s is no merchant's", (_name, text) => {
+  expect(isId("merchant", text)).toBe(false);
+});

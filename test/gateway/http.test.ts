@@ -1,0 +1,239 @@
+/** HTTP itself: every answer has the contract's body, whoever refuses: our steps, the framework, or Node before there is a request. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { errorBody, expectError } from "#test/support/expect-error.ts";
+import { type Contract, readContract } from "#test/support/openapi.ts";
+import { portOf, request, sendRaw } from "#test/support/raw-http.ts";
+import { useWorld } from "#test/support/use-world.ts";
+import { type Answer, publicUrl } from "#test/support/world.ts";
+
+const world = useWorld("pglite", { environment: { PORT: "0" } });
+const identity = "/api/v1/open/identity";
+const product = "/api/v1/catalog/merchants/lindenhof/products/fjell-2-trekking-tent";
+const host = "Host: api.test";
+let contract: Contract;
+
+beforeAll(async () => {
+  contract = await readContract(world());
+  const { server } = world().app.server;
+  // Node looks for slow clients every 30 s; a test need not wait that long.
+  Object.assign(server, { connectionsCheckingInterval: 50, headersTimeout: 300, requestTimeout: 300 });
+  await world().app.listen();
+});
+
+describe("what Node refuses by itself", () => {
+  /** Closed after it, and in the contract's words. */
+  function expectRawError(answer: Answer, status: number, code: "malformed_request" | "headers_too_large" | "request_timeout"): void {
+    expectError(answer, { status, code });
+    expect(answer.headers["connection"]).toBe("close");
+    expect(Number(answer.headers["content-length"])).toBe(Buffer.byteLength(answer.text));
+  }
+
+  it.each([
+    ["no HTTP at all", "hello\r\n\r\n"],
+    ["TLS on the plain port", "\u0016\u0003\u0001\u0002\u0000\u0001\u0000"],
+    ["a method that does not exist", request("FETCH / HTTP/1.1", host)],
+    ["a space in the address", request("GET /a b HTTP/1.1", host)],
+    ["a header without a colon", request("GET / HTTP/1.1", host, "broken")],
+    ["a folded header", request("GET / HTTP/1.1", host, "X: a", " b\u0000")],
+    ["a length that is no number", request("POST /graphql HTTP/1.1", host, "Content-Length: ten")],
+    ["a negative length", request("POST /graphql HTTP/1.1", host, "Content-Length: -1")],
+    ["two lengths", request("POST /graphql HTTP/1.1", host, "Content-Length: 1", "Content-Length: 2")],
+    ["a length beside chunks", request("POST /graphql HTTP/1.1", host, "Content-Length: 3", "Transfer-Encoding: chunked")],
+    ["HTTP/2 without asking", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
+  ])("answers %s with malformed_request", async (_name, bytes) => {
+    expectRawError(await sendRaw(portOf(world()), bytes), 400, "malformed_request");
+  });
+
+  it("answers headers of more than 16 KiB with headers_too_large", async () => {
+    const bytes = request("GET /healthz HTTP/1.1", host, `X-Long: ${"x".repeat(17 * 1024)}`);
+    expectRawError(await sendRaw(portOf(world()), bytes), 431, "headers_too_large");
+  });
+
+  it("answers an address of more than 16 KiB the same way", async () => {
+    expectRawError(await sendRaw(portOf(world()), request(`GET /${"x".repeat(17 * 1024)} HTTP/1.1`, host)), 431, "headers_too_large");
+  });
+
+  it.each([
+    ["headers", `GET ${identity} HTTP/1.1\r\n${host}\r\n`],
+    ["a body", `POST /graphql HTTP/1.1\r\n${host}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`],
+  ])("answers %s that never end with request_timeout", async (part, bytes) => {
+    const withToken = part === "headers" ? bytes : bytes.replace(host, `${host}\r\nAuthorization: Bearer ${world().demo.tokens.admin}`);
+    expectRawError(await sendRaw(portOf(world()), withToken), 408, "request_timeout");
+  });
+
+  it("answers a request without a Host", async () => {
+    expectError(await sendRaw(portOf(world()), request(`GET ${identity} HTTP/1.1`)), { status: 400, code: "malformed_request" });
+  });
+
+  it("serves HTTP/1.0, which knows no Host", async () => {
+    expect((await sendRaw(portOf(world()), request("GET /healthz HTTP/1.0"))).status).toBe(200);
+  });
+});
+
+describe("the Authorization header", () => {
+  const send = (...lines: string[]): Promise<Answer> => sendRaw(portOf(world()), request(`GET ${identity} HTTP/1.1`, host, ...lines));
+
+  it("may stand there once only, though Node would keep the first", async () => {
+    const line = `Authorization: Bearer ${world().demo.keys.full}`;
+    expect((await send(line)).status).toBe(200);
+    expectError(await send(line, line), {
+      status: 401,
+      code: "credentials_malformed",
+      headers: { "www-authenticate": `Bearer realm="${publicUrl}", error="invalid_token"` },
+    });
+    expectError(await send(line, "authorization: Basic eA=="), { status: 401, code: "credentials_malformed" });
+  });
+
+  it("is ignored by anonymous operations, however often it is there", async () => {
+    const bytes = request(`GET ${product} HTTP/1.1`, host, "Authorization: Basic eA==", "Authorization: Bearer x");
+    expect((await sendRaw(portOf(world()), bytes)).status).toBe(200);
+  });
+});
+
+describe("a body on a GET", () => {
+  it.each([
+    ["with a length", ["Content-Length: 2", "Content-Type: application/json"], "{}"],
+    ["of another type", ["Content-Length: 2", "Content-Type: text/plain"], "{}"],
+    ["without a type", ["Content-Length: 2"], "{}"],
+    ["in chunks", ["Transfer-Encoding: chunked"], "2\r\n{}\r\n0\r\n\r\n"],
+    ["in no chunk", ["Transfer-Encoding: chunked"], "0\r\n\r\n"],
+  ])("is refused %s", async (_name, lines, body) => {
+    expectError(await sendRaw(portOf(world()), request(`GET ${product} HTTP/1.1`, host, ...lines) + body), {
+      status: 400,
+      code: "unexpected_body",
+      details: [{ in: "body", field: "", code: "body_not_allowed" }],
+    });
+  });
+
+  it("of no length is none", async () => {
+    expect((await sendRaw(portOf(world()), request(`GET ${product} HTTP/1.1`, host, "Content-Length: 0"))).status).toBe(200);
+  });
+});
+
+describe("the route", () => {
+  it.each([
+    ["GET", "/"],
+    ["GET", "/nothing"],
+    ["GET", "/api/v1/nothing?x=1"],
+    ["GET", "/api/v2/search"],
+    ["GET", `${identity}/`],
+    ["GET", "/API/v1/open/identity"],
+    ["GET", "/api/v1//open/identity"],
+    ["GET", "/%zz"],
+    ["GET", "/api/v1/catalog/merchants/%zz/products/x"],
+    ["GET", `/api/v1/catalog/merchants/lindenhof/products/${"x".repeat(501)}`],
+    ["POST", "/nothing"],
+    ["DELETE", "/api/v1/open/nothing"],
+    ["PROPFIND", "/nothing"],
+  ])("is not found: %s %s", async (method, url) => {
+    const answer = await world().send({ method, url });
+    expectError(answer, { status: 404, code: "route_not_found", headers: { "x-content-type-options": "nosniff" } });
+  });
+
+  it("comes before the body: a broken one at an unknown address is not looked at", async () => {
+    expectError(await world().send({ method: "POST", url: "/nothing", body: "{" }), { status: 404, code: "route_not_found" });
+    expectError(await world().send({ method: "PUT", url: "/nothing", body: "x", headers: { "content-type": "text/plain" } }), {
+      status: 404,
+      code: "route_not_found",
+    });
+  });
+
+  it("takes its own methods alone, and says which, before it looks at key or body", async () => {
+    const methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "QUERY", "LINK"];
+    const paths = Map.groupBy(contract.operations, ({ path }) => path);
+    for (const [path, operations] of paths) {
+      const own = operations.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+      const url = path.replaceAll(/\{\w+\}/g, "x");
+      for (const method of methods.filter((candidate) => !own.includes(candidate)))
+        for (const body of [undefined, "{"])
+          expectError(await world().send({ method, url, ...(body === undefined ? {} : { body }) }), {
+            status: 405,
+            code: "method_not_allowed",
+            headers: { allow: own.join(", "), "www-authenticate": undefined },
+          });
+    }
+    expectError(await world().send({ method: "POST", url: "/openapi.json", body: {} }), {
+      status: 405,
+      code: "method_not_allowed",
+      headers: { allow: "GET, HEAD" },
+    });
+  });
+});
+
+describe("a JSON body, seen through POST /graphql", () => {
+  const post = (body: string | Uint8Array, headers: Record<string, string> = {}): Promise<Answer> =>
+    world()
+      .app.server.inject({
+        method: "POST",
+        url: "/graphql",
+        headers: { authorization: `Bearer ${world().demo.tokens.admin}`, "content-type": "application/json", ...headers },
+        payload: Buffer.from(body),
+      })
+      .then((response) => ({
+        status: response.statusCode,
+        headers: response.headers as Answer["headers"],
+        text: response.body,
+        body: response.json<unknown>(),
+      }));
+  const deep = (levels: number): string => `{"query":"{__typename}","variables":${'{"x":'.repeat(levels)}1${"}".repeat(levels)}}`;
+
+  it.each([
+    ["cut short", '{"query":"{__type', "invalid_json"],
+    ["with a comma too many", '{"query":"{__typename}",}', "invalid_json"],
+    ["that is not UTF-8", Uint8Array.of(0x22, 0xc3, 0x28, 0x22), "invalid_json"],
+    ["of no bytes", "", "missing_body"],
+    ["17 levels deep", deep(16), "invalid_json"],
+    ["that reaches for a prototype", '{"query":"{__typename}","variables":{"__proto__":{"x":1}}}', "unknown_field"],
+    ["that reaches for a constructor", '{"query":"{__typename}","variables":{"a":[{"constructor":1}]}}', "unknown_field"],
+  ] as const)("%s is refused", async (_name, body, code) => {
+    const answer = await post(body);
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors).toHaveLength(1);
+    const details = { "/variables/__proto__": "prototype", "/variables/a/0/constructor": "constructor" };
+    const field = Object.entries(details).find(([, word]) => _name.includes(word))?.[0];
+    expect(answer.body.errors[0].extensions).toEqual(
+      (
+        errorBody(answer, { status: 400, code, details: field === undefined ? [] : [{ in: "body", field, code: "unknown" }] }) as {
+          error: unknown;
+        }
+      ).error,
+    );
+    expect(answer.text).not.toContain("__type");
+  });
+
+  it("may be 16 levels deep, and its type may name a charset", async () => {
+    expect((await post(deep(14))).status).toBe(200);
+    expect((await post('{"query":"{__typename}"}', { "content-type": "application/json; charset=utf-8" })).status).toBe(200);
+  });
+
+  it.each(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json-patch+json"])(
+    "is not taken as %s",
+    async (type) => {
+      const answer = await post('{"query":"{__typename}"}', { "content-type": type });
+      expect(answer.status).toBe(400);
+      expect(answer.body.errors[0].extensions.code).toBe("unsupported_media_type");
+    },
+  );
+});
+
+describe("the log", () => {
+  it("has one line for every answer, with the route's template instead of the address", async () => {
+    const { logged, get, getWithKey, demo } = world();
+    logged.length = 0;
+    const answers = [await get(product), await getWithKey(`${identity}?secret=1`), await get("/nothing?secret=1"), await get("/%zz?secret=1")];
+    await expect.poll(() => logged.length).toBe(answers.length);
+    expect(logged.map(({ method, route, status, code }) => ({ method, route, status, code }))).toEqual([
+      { method: "GET", route: "/api/v1/catalog/merchants/:merchantSlug/products/:productSlug", status: 200, code: undefined },
+      { method: "GET", route: identity, status: 400, code: "unknown_parameter" },
+      { method: "GET", route: null, status: 404, code: "route_not_found" },
+      { method: "GET", route: null, status: 404, code: "route_not_found" },
+    ]);
+    expect(logged.map(({ requestId }) => requestId)).toEqual(answers.map(({ headers }) => headers["x-request-id"]));
+    expect(logged[1]).toMatchObject({ keyPrefix: demo.keys.full.slice(0, 21) });
+    expect(JSON.stringify(logged)).not.toContain("secret");
+  });
+});
+
+afterAll(() => {
+  world().app.server.server.closeAllConnections();
+});

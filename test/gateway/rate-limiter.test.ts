@@ -1,0 +1,86 @@
+/** The counter behind the rate limits: fixed windows, and what happens while Redis is away. */
+import { createServer, type AddressInfo } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { createLog } from "#foundation/log.ts";
+import { createMemoryLimiter, createRedisLimiter, type RateLimiter } from "#gateway/rate-limiter.ts";
+
+describe("in memory", () => {
+  it("counts from a caller's first request to the end of its window, then anew", () => {
+    let now = 1_000_000;
+    const limiter = createMemoryLimiter(1, () => now);
+    const state = { bucket: "default", quota: 600, windowSeconds: 60, isExceeded: false };
+    expect(limiter.consume("default", "a")).toEqual({ ...state, remaining: 599, resetSeconds: 60 });
+    now += 59_999;
+    expect(limiter.consume("default", "a")).toEqual({ ...state, remaining: 598, resetSeconds: 1 });
+    expect(limiter.consume("default", "b")).toEqual({ ...state, remaining: 599, resetSeconds: 60 });
+    now += 1;
+    expect(limiter.consume("default", "a")).toEqual({ ...state, remaining: 599, resetSeconds: 60 });
+  });
+
+  it("refuses what is over the quota, and waiting as long as it says is enough", () => {
+    let now = 0;
+    const limiter = createMemoryLimiter(1, () => now);
+    for (let count = 0; count < 20; count += 1) expect(limiter.consume("auth-fail", "x")).toMatchObject({ isExceeded: false });
+    now += 1;
+    expect(limiter.consume("auth-fail", "x")).toMatchObject({ isExceeded: true, remaining: 0, resetSeconds: 300 });
+    now += 300_000;
+    expect(limiter.consume("auth-fail", "x")).toMatchObject({ isExceeded: false });
+  });
+
+  it("looks without counting", () => {
+    const limiter = createMemoryLimiter(1, () => 0);
+    expect(limiter.peek("write", "a")).toMatchObject({ remaining: 120 });
+    expect(limiter.consume("write", "a")).toMatchObject({ remaining: 119 });
+    expect(limiter.peek("write", "a")).toMatchObject({ remaining: 119 });
+    expect(limiter.peek("write", "a")).toMatchObject({ remaining: 119 });
+  });
+
+  it.each([
+    [0.1, 60],
+    [2, 1200],
+    [0.000_1, 1],
+  ])("multiplies every quota by %d, to one at least", (scale, quota) => {
+    expect(createMemoryLimiter(scale, () => 0).consume("default", "a")).toMatchObject({ quota });
+  });
+
+  it("counts nothing at scale 0", () => {
+    expect(createMemoryLimiter(0).consume("default", "a")).toBeUndefined();
+  });
+});
+
+describe("with Redis", () => {
+  const opened: (() => Promise<void> | void)[] = [];
+  afterEach(async () => {
+    for (const close of opened.splice(0)) await close();
+  });
+
+  function open(port: number): { limiter: RateLimiter; logged: string[] } {
+    const logged: string[] = [];
+    const limiter = createRedisLimiter(`redis://127.0.0.1:${port}`, 1, createLog("info", { write: (line) => void logged.push(line) }));
+    opened.push(() => limiter.close());
+    return { limiter, logged };
+  }
+
+  /** A port on which somebody takes connections and never answers; or, closed, nobody. */
+  async function portOf({ isOpen }: { isOpen: boolean }): Promise<number> {
+    const server = createServer();
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    const { port } = server.address() as AddressInfo;
+    if (!isOpen) await new Promise((done) => server.close(done));
+    else opened.push(() => void server.close());
+    return port;
+  }
+
+  it.each([
+    ["nobody listens", { isOpen: false }],
+    ["nobody answers", { isOpen: true }],
+  ])("counts by itself while %s: no error, no open door, one line in the log", async (_name, there) => {
+    const { limiter, logged } = open(await portOf(there));
+    for (let count = 1; count <= 20; count += 1)
+      expect(await limiter.consume("auth-fail", "x")).toMatchObject({ quota: 20, remaining: 20 - count, isExceeded: false });
+    expect(await limiter.consume("auth-fail", "x")).toMatchObject({ isExceeded: true });
+    expect(await limiter.peek("auth-fail", "x")).toMatchObject({ remaining: 0 });
+    expect(logged).toHaveLength(1);
+    expect(JSON.parse(logged[0] ?? "")).toMatchObject({ level: "warn", event: "rate_limiter_away" });
+  });
+});

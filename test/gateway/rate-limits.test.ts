@@ -1,0 +1,174 @@
+/** Rate limits as clients meet them: fixed windows that start with the first request, told in headers, refused with 429 and a time to wait. */
+import { describe, expect, it } from "vitest";
+import { challengeInvalid, expectError } from "#test/support/expect-error.ts";
+import { unknownKey, withOtherSecret } from "#test/support/keys.ts";
+import { statementsOf, useWorld } from "#test/support/use-world.ts";
+import type { Answer } from "#test/support/world.ts";
+
+/** Two proxies stand in front: the caller is the second from the right. */
+const world = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "1", TRUST_PROXY: "2" } });
+const identity = "/api/v1/open/identity";
+const search = "/api/v1/search";
+const product = "/api/v1/catalog/merchants/lindenhof/products/fjell-2-trekking-tent";
+
+const from = (address: string): Record<string, string> => ({ "x-forwarded-for": `${address}, 10.0.0.1` });
+const get = (url: string, address: string, key?: string): Promise<Answer> =>
+  world().get(url, { ...from(address), ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) });
+const repeat = async (times: number, call: () => Promise<Answer>): Promise<Answer[]> => {
+  const answers: Answer[] = [];
+  for (let count = 0; count < times; count += 1) answers.push(await call());
+  return answers;
+};
+const quotaExceeded = (bucket: string): { in: "limit"; field: string; code: string } => ({ in: "limit", field: bucket, code: "quota_exceeded" });
+
+describe("anonymous callers", () => {
+  // A refused query counts like any other, and costs no search.
+  it.each([
+    ["anon-search", search, 60, 400, "203.0.113.1"],
+    ["anon-read", `${product}?x=1`, 300, 400, "203.0.113.2"],
+  ] as const)("may send a minute's quota of %s, are then told when to come back, and may", async (bucket, url, quota, status, address) => {
+    const answers = await repeat(quota, () => get(url, address));
+    expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => status));
+    expect(answers[0]?.headers).toMatchObject({ "ratelimit-policy": `"${bucket}";q=${quota};w=60`, ratelimit: `"${bucket}";r=${quota - 1};t=60` });
+    expect(answers.at(-1)?.headers["ratelimit"]).toBe(`"${bucket}";r=0;t=60`);
+    world().clock.advance(19_500);
+    const refused = await get(url, address);
+    expectError(refused, {
+      status: 429,
+      code: "rate_limited",
+      retryAfterSeconds: 41,
+      details: [quotaExceeded(bucket)],
+      headers: { "ratelimit-policy": `"${bucket}";q=${quota};w=60`, ratelimit: `"${bucket}";r=0;t=41`, "x-api-stability": "stable" },
+    });
+    world().clock.advance(Number(refused.headers["retry-after"]) * 1000);
+    expect((await get(url, address)).headers["ratelimit"]).toBe(`"${bucket}";r=${quota - 1};t=60`);
+  });
+
+  it("are counted apart by IPv4 address and together by IPv6 /64, whatever else they claim to be", async () => {
+    const remaining = async (forwarded: string): Promise<string | undefined> =>
+      /r=(\d+)/.exec((await world().get(search, { "x-forwarded-for": forwarded })).headers["ratelimit"] ?? "")?.[1];
+    expect(await remaining("198.51.100.1, 10.0.0.1")).toBe("59");
+    expect(await remaining("198.51.100.2, 10.0.0.1")).toBe("59");
+    expect(await remaining("6.6.6.6, 198.51.100.1, 10.0.0.9")).toBe("58");
+    expect(await remaining("::ffff:198.51.100.1, 10.0.0.1")).toBe("57");
+    expect(await remaining("2001:db8:1:2::1, 10.0.0.1")).toBe("59");
+    expect(await remaining("2001:db8:1:2:ffff::7, 10.0.0.1")).toBe("58");
+    expect(await remaining("2001:db8:1:3::1, 10.0.0.1")).toBe("59");
+  });
+
+  it("are not counted in the other operation's bucket", async () => {
+    expect((await get(search, "203.0.113.9")).headers["ratelimit"]).toBe('"anon-search";r=59;t=60');
+    expect((await get(product, "203.0.113.9")).headers["ratelimit"]).toBe('"anon-read";r=299;t=60');
+  });
+});
+
+describe("callers with a key", () => {
+  it("have a minute's quota for each key, whatever the address, and the limit comes before scope and form", async () => {
+    const { catalogRead, checkoutQuote } = world().demo.keys;
+    const answers = await repeat(600, () => get(`${identity}?x=1`, "203.0.113.20", catalogRead));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 400));
+    expect(answers[0]?.headers).toMatchObject({ "ratelimit-policy": '"default";q=600;w=60', ratelimit: '"default";r=599;t=60' });
+    expectError(await get(`${identity}?x=1`, "203.0.113.21", catalogRead), {
+      status: 429,
+      code: "rate_limited",
+      retryAfterSeconds: 60,
+      details: [quotaExceeded("default")],
+      headers: { ratelimit: '"default";r=0;t=60', vary: "Authorization" },
+    });
+    expect((await get(identity, "203.0.113.20", checkoutQuote)).headers["ratelimit"]).toBe('"default";r=599;t=60');
+    world().clock.advance(60_000);
+    expect((await get(identity, "203.0.113.20", catalogRead)).headers["ratelimit"]).toBe('"default";r=599;t=60');
+  });
+
+  it("read their limits from their identity", async () => {
+    expect((await get(identity, "203.0.113.22", world().demo.keys.full)).body.data.limits).toEqual([
+      { bucket: "default", quota: 600, windowSeconds: 60 },
+      { bucket: "write", quota: 120, windowSeconds: 60 },
+    ]);
+  });
+
+  it("are counted by the key on anonymous operations too, also when the address has used up its own quota", async () => {
+    const address = "203.0.113.23";
+    await repeat(61, () => get(search, address));
+    expect((await get(search, address)).status).toBe(429);
+    const answer = await get(search, address, world().demo.keys.webhooksRead);
+    expect(answer.status).toBe(400);
+    expect(answer.headers["ratelimit"]).toBe('"default";r=599;t=60');
+  });
+
+  it("are strangers on anonymous operations when the key is not valid", async () => {
+    const { full, expired, revoked } = world().demo.keys;
+    for (const key of [unknownKey(), withOtherSecret(full), expired, revoked]) {
+      const answer = await get(product, "203.0.113.24", key);
+      expect(answer.status).toBe(200);
+      expect(answer.headers["ratelimit-policy"]).toBe('"anon-read";q=300;w=60');
+    }
+  });
+});
+
+describe("guessing keys", () => {
+  const address = "203.0.113.30";
+  const wrong = (): Promise<Answer> => get(identity, address, unknownKey());
+
+  it("ends after 20 wrong credentials from an address within five minutes; valid ones pass all the same", async () => {
+    for (const answer of await repeat(20, wrong))
+      expectError(answer, { status: 401, code: "api_key_invalid", headers: { "www-authenticate": challengeInvalid } });
+    world().clock.advance(100_000);
+    expectError(await wrong(), {
+      status: 429,
+      code: "too_many_failed_attempts",
+      retryAfterSeconds: 200,
+      details: [quotaExceeded("auth-fail")],
+      headers: { "www-authenticate": undefined },
+    });
+    expect((await get(identity, address, world().demo.keys.full)).status).toBe(200);
+    expectError(await get(identity, address), { status: 401, code: "credentials_missing" });
+    expectError(await get(identity, "203.0.113.31", unknownKey()), { status: 401, code: "api_key_invalid" });
+    world().clock.advance(200_000);
+    expectError(await wrong(), { status: 401, code: "api_key_invalid" });
+  });
+
+  it("counts every kind of wrong credential, and no missing one", async () => {
+    const other = "203.0.113.32";
+    const { expired, revoked, full } = world().demo.keys;
+    await repeat(30, () => get(identity, other));
+    await repeat(7, () => get(identity, other, expired));
+    await repeat(7, () => get(identity, other, revoked));
+    await repeat(5, () => world().get(identity, { ...from(other), authorization: "Basic eA==" }));
+    expectError(await get(identity, other, withOtherSecret(full)), { status: 401, code: "api_key_invalid" });
+    expectError(await get(identity, other, expired), {
+      status: 429,
+      code: "too_many_failed_attempts",
+      retryAfterSeconds: 300,
+      details: [quotaExceeded("auth-fail")],
+    });
+  });
+
+  it("costs the database nothing once an anonymous caller is over the limit", async () => {
+    const other = "203.0.113.33";
+    await repeat(60, () => get(search, other));
+    expect(await statementsOf(world(), () => get(search, other))).toEqual([]);
+  });
+});
+
+describe("addresses without a limit", () => {
+  it.each(["/healthz", "/openapi.json"])("%s says nothing of one", async (url) => {
+    const answer = await get(url, "203.0.113.40");
+    expect(answer.status).toBe(200);
+    expect(answer.headers["ratelimit"]).toBeUndefined();
+  });
+});
+
+describe("limits that are switched off", () => {
+  const unlimited = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "0" } });
+
+  it("are not spoken of, and nobody is counted, wrong keys included", async () => {
+    for (let count = 0; count < 25; count += 1)
+      expectError(await unlimited().get(identity, { authorization: `Bearer ${unknownKey()}` }), {
+        status: 401,
+        code: "api_key_invalid",
+        headers: { ratelimit: undefined, "ratelimit-policy": undefined },
+      });
+    expect((await unlimited().getWithKey(identity)).headers["ratelimit"]).toBeUndefined();
+  });
+});

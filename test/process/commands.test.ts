@@ -1,0 +1,109 @@
+/** The other commands: help, JSON, exit codes, and what they change. */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, it } from "vitest";
+import { runCommand, temporaryFolder } from "#test/support/process.ts";
+
+const commands = [
+  "serve",
+  "migrate",
+  "seed",
+  "merchant create",
+  "app create",
+  "installation create",
+  "key create",
+  "key revoke",
+  "key list",
+  "token create",
+  "token revoke",
+  "token list",
+  "config",
+];
+
+it("explains every command with --help, which names --json where there is something to print", async () => {
+  const helps = await Promise.all(commands.map((command) => runCommand([...command.split(" "), "--help"])));
+  for (const [index, { code, stdout, stderr }] of helps.entries()) {
+    const command = commands[index] ?? "";
+    expect({ command, code, stderr }).toEqual({ command, code: 0, stderr: "" });
+    expect(stdout).toMatch(new RegExp(`^Usage: (commerce )?${command} `));
+    if (command !== "serve") expect(stdout).toContain("--json");
+  }
+  const { code, stdout } = await runCommand(["--help"]);
+  expect(code).toBe(0);
+  for (const name of new Set(commands.map((command) => command.split(" ")[0]))) expect(stdout).toContain(`\n  ${name} `);
+});
+
+it.concurrent.each([
+  ["no command", [], "Usage: commerce"],
+  ["an unknown command", ["nonsense"], "error: unknown command 'nonsense'"],
+  ["an unknown option", ["serve", "--nonsense"], "error: unknown option '--nonsense'"],
+  ["a missing option", ["key", "create"], "error: required option '--installation <id>' not specified"],
+  ["a missing argument", ["key", "revoke"], "error: missing required argument 'id'"],
+  ["half a command", ["key"], "Usage: commerce key"],
+  ["a value that breaks its rule", ["merchant", "create", "--slug", "A b"], "error: option '--slug <slug>' argument 'A b' is invalid."],
+  ["an unknown scope", ["key", "create", "--scopes", "all"], "error: option '--scopes <list>' argument 'all' is invalid. all is no scope"],
+  ["an unknown role", ["token", "create", "--role", "root"], "error: option '--role <role>' argument 'root' is invalid."],
+  ["a number that is none", ["seed", "--products", "many"], "error: option '--products <number>' argument 'many' is invalid."],
+])("ends with 2 on %s", async (_name, args, message) => {
+  const { code, stdout, stderr } = await runCommand(args);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toContain(message);
+});
+
+it("makes a merchant, an app, an installation, keys and tokens, each as one JSON value, and shows no secret twice", async () => {
+  const environment = { DATA_DIR: join(temporaryFolder(), "data"), DEMO: "0" };
+  const run = async (...args: string[]): Promise<Record<string, string>> => {
+    const { code, stdout, stderr } = await runCommand([...args, "--json"], environment);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    return JSON.parse(stdout) as Record<string, string>;
+  };
+  const { applied } = (await run("migrate")) as unknown as { applied: string[] };
+  expect(applied.length).toBeGreaterThan(0);
+  const merchant = await run("merchant", "create", "--slug", "one", "--name", "One", "--locale", "de-de", "--market", "DE");
+  const app = await run("app", "create", "--name", "App");
+  const installation = await run("installation", "create", "--merchant", merchant["id"] ?? "", "--app", app["id"] ?? "", "--scopes", "catalog:read");
+  const scopes = ["--scopes", "catalog:read"];
+  const key = await run("key", "create", "--installation", installation["id"] ?? "", "--name", "Key", ...scopes);
+  expect(Object.keys(key)).toEqual(["id", "key"]);
+  expect(key["key"]).toMatch(/^cpk_test_/);
+  const list = (await run("key", "list")) as unknown as Record<string, unknown>[];
+  expect(list).toMatchObject([{ id: key["id"], scopes: ["catalog:read"], revokedAt: null }]);
+  expect(JSON.stringify(list)).not.toContain(key["key"]?.slice(-49));
+  expect(await run("key", "revoke", key["id"] ?? "")).toEqual({ id: key["id"], revoked: true });
+
+  const excess = await runCommand(["key", "create", "--installation", installation["id"] ?? "", "--name", "Key"], environment);
+  expect(excess).toEqual({ code: 1, stdout: "", stderr: "The installation does not hold checkout:quote, webhooks:read, webhooks:write.\n" });
+  const unknown = await runCommand(["key", "revoke", "key_none"], environment);
+  expect(unknown).toEqual({ code: 1, stdout: "", stderr: "There is no such API key.\n" });
+  const seed = await runCommand(["seed", "--products", "1"], environment);
+  expect(seed).toMatchObject({ code: 1, stderr: "The database has other data than the demo's: say whose products with --merchant.\n" });
+});
+
+it("shows the settings in force with secrets masked", async () => {
+  const environment = { RATE_LIMIT_SCALE: "2", REDIS_URL: "redis://:hunter2@127.0.0.1", DATA_DIR: "somewhere" };
+  const { code, stdout } = await runCommand(["config", "--json"], environment);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    HOST: "127.0.0.1",
+    PORT: "0",
+    DATABASE_URL: null,
+    DATABASE_POOL: "10",
+    DATA_DIR: "somewhere",
+    REDIS_URL: "********",
+    RATE_LIMIT_SCALE: "2",
+    DEMO: "1",
+    LOG_LEVEL: "info",
+  });
+  expect(stdout).not.toContain("hunter2");
+  expect((await runCommand(["config", "--json"], { PORT: "x" })).code).toBe(1);
+});
+
+it("runs on Node 26 under npm, whatever Node is installed", async () => {
+  const { stdout } = await promisify(execFile)("npm", ["run", "--silent", "commerce", "--", "config", "--json"], {
+    cwd: new URL("../../", import.meta.url),
+  });
+  expect(JSON.parse(stdout)).toMatchObject({ HOST: "127.0.0.1" });
+  const version = await promisify(execFile)("npm", ["exec", "-c", "node --print process.versions.node"], { cwd: new URL("../../", import.meta.url) });
+  expect(version.stdout).toMatch(/^26\./);
+});

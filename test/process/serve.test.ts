@@ -1,0 +1,110 @@
+/** `serve` from the outside: what it prints, that it keeps its folder to itself, and how it ends. */
+import { exec } from "node:child_process";
+import { readFileSync, statSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, inject, it } from "vitest";
+import { runCommand, startService, temporaryFolder } from "#test/support/process.ts";
+
+const encryptionKeys = `k1:${Buffer.alloc(32, 7).toString("base64")}`;
+
+describe("the first start in an empty folder", () => {
+  it("seeds the demo, prints a curl line that works as it stands, refuses a second process, survives kill -9 and keeps its keys", async () => {
+    const dataDir = join(temporaryFolder(), "data");
+    const first = await startService({ DATA_DIR: dataDir, LOG_LEVL: "info" });
+    expect(first.address).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    const curls = first.output().match(/curl .+/g) ?? [];
+    expect(curls).toHaveLength(2);
+    for (const line of curls) {
+      const { stdout } = await promisify(exec)(`${line} --silent --show-error --fail`, { maxBuffer: 2 ** 24 });
+      expect(Object.keys(JSON.parse(stdout) as object)).toContain("data");
+    }
+
+    const warnings = first
+      .output()
+      .split("\n")
+      .filter((line) => line.includes('"level":"warn"'));
+    expect(warnings.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(["LOG_LEVL is no setting: is LOG_LEVEL meant?"]);
+
+    const demoPath = join(dataDir, "demo.json");
+    expect(statSync(demoPath).mode & 0o777).toBe(0o600);
+    const demo = JSON.parse(readFileSync(demoPath, "utf8")) as { baseUrl: string; keys: { full: string } };
+    expect(demo.baseUrl).toBe(first.address);
+    expect(first.output()).toContain(`Demo API key: ${demo.keys.full}\n`);
+
+    const second = await runCommand(["serve"], { DATA_DIR: dataDir });
+    expect(second).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `DATA_DIR ${dataDir} is in use by process ${first.child.pid}: stop it, or choose another DATA_DIR.\n`,
+    });
+
+    expect(await first.stop("SIGKILL")).toEqual({ code: null, signal: "SIGKILL" });
+    const again = await startService({ DATA_DIR: dataDir });
+    const kept = JSON.parse(readFileSync(demoPath, "utf8")) as typeof demo;
+    expect(kept).toEqual({ ...demo, baseUrl: again.address });
+    const answer = await fetch(`${again.address}/api/v1/open/identity`, { headers: { authorization: `Bearer ${demo.keys.full}` } });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("ratelimit-policy")).toBe('"default";q=600;w=60');
+    expect(await again.stop()).toEqual({ code: 0, signal: null });
+  });
+});
+
+describe("SIGTERM", () => {
+  it("lets a request that runs be answered, takes no new one, and ends with 0", async () => {
+    const service = await startService({ DATA_DIR: join(temporaryFolder(), "data") });
+    const demo = JSON.parse(readFileSync(/keys and tokens in (\S+)/.exec(service.output())?.[1] ?? "", "utf8")) as { tokens: { admin: string } };
+    const { port } = new URL(service.address);
+    const body = JSON.stringify({ query: "{ __typename }" });
+    const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${demo.tokens.admin}\r\nContent-Type: application/json\r\n`;
+    let answered = "";
+    const socket = connect(Number(port), "127.0.0.1");
+    socket.setEncoding("utf8").on("data", (chunk: string) => (answered += chunk));
+    const closed = new Promise((done) => socket.once("close", done));
+    socket.write(`${head}Content-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`);
+    // From here on the request has been received and waits for its body.
+    await expect.poll(() => answered).toContain("100 Continue");
+
+    const stopping = service.stop("SIGTERM");
+    await expect.poll(service.output).toContain('"Stopping."');
+    await expect(fetch(`${service.address}/healthz`)).rejects.toThrow("fetch failed");
+    socket.write(body);
+    await closed;
+    expect(answered).toContain("HTTP/1.1 200 OK");
+    expect(answered).toContain('{"data":{"__typename":"Query"}');
+    expect(await stopping).toEqual({ code: 0, signal: null });
+  });
+});
+
+describe.concurrent("what is wrong with its place stops the start with one line that names the setting", () => {
+  it.each([
+    [{ PORT: "abc" }, "Setting PORT must be a whole number from 0 to 65535."],
+    [
+      { DATABASE_URL: "postgres://127.0.0.1/x" },
+      "Setting ENCRYPTION_KEYS is required with DATABASE_URL: a comma-separated list of id:base64, each key 32 bytes.",
+    ],
+    [
+      { DATABASE_URL: "postgres://127.0.0.1:1/x", ENCRYPTION_KEYS: encryptionKeys },
+      "The database at DATABASE_URL does not answer: connect ECONNREFUSED 127.0.0.1:1",
+    ],
+    [{ DATA_DIR: "/dev/null/data" }, "DATA_DIR /dev/null/data cannot be used: ENOTDIR: not a directory, mkdir '/dev/null/data'"],
+    [{ HOST: "203.0.113.1" }, "HOST is no address of this machine: set 127.0.0.1, or 0.0.0.0 for all of them."],
+  ])("%o", async (environment, line) => {
+    const started = await runCommand(["serve"], { DATA_DIR: join(temporaryFolder(), "data"), DEMO: "0", ...environment });
+    expect(started).toEqual({ code: 1, stdout: "", stderr: `${line}\n` });
+  });
+
+  it("names the database that is not there, and the port that is taken", async () => {
+    const dataDir = join(temporaryFolder(), "data");
+    const url = new URL("/not_there", inject("postgresUrl"));
+    const started = await runCommand(["serve"], { DATABASE_URL: url.href, ENCRYPTION_KEYS: encryptionKeys });
+    expect(started).toEqual({ code: 1, stdout: "", stderr: 'The database at DATABASE_URL refuses: database "not_there" does not exist\n' });
+    const taken = await runCommand(["serve"], { DATA_DIR: dataDir, DEMO: "0", PORT: url.port });
+    expect(taken).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "PORT is taken by another process: stop it, or set another PORT (0 picks a free one).\n",
+    });
+  });
+});

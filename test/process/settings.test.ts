@@ -1,0 +1,88 @@
+/** The environment becomes one frozen object, or one line that says which name breaks which rule. */
+import { expect, it } from "vitest";
+import { BadSetting, misspeltSettings, readSettings, settingNames, shownSettings } from "#app/settings.ts";
+
+const key = Buffer.alloc(32, 1).toString("base64");
+const keys = { ENCRYPTION_KEYS: `k1:${key}` };
+const whole = (name: string, from: number, to: number): string => `${name} must be a whole number from ${from} to ${to}.`;
+const listOfKeys = "ENCRYPTION_KEYS must be a comma-separated list of id:base64, each key 32 bytes.";
+
+it.each([
+  [{ PORT: "abc" }, whole("PORT", 0, 65_535)],
+  [{ PORT: "65536" }, whole("PORT", 0, 65_535)],
+  [{ PORT: "-1" }, whole("PORT", 0, 65_535)],
+  [{ PORT: "80.5" }, whole("PORT", 0, 65_535)],
+  [{ DATABASE_POOL: "0" }, whole("DATABASE_POOL", 1, 200)],
+  [{ PROCESSES: "65" }, whole("PROCESSES", 1, 64)],
+  [{ TRUST_PROXY: "11" }, whole("TRUST_PROXY", 0, 10)],
+  [{ PUBLIC_URL: "x" }, "PUBLIC_URL must be an address like https://api.example.com."],
+  [{ PUBLIC_URL: "ftp://x" }, "PUBLIC_URL must be an address like https://api.example.com."],
+  [{ PUBLIC_URL: "https://api.test/" }, "PUBLIC_URL must not end with a slash."],
+  [{ RATE_LIMIT_SCALE: "-1" }, "RATE_LIMIT_SCALE must be a number, 0 or more."],
+  [{ RATE_LIMIT_SCALE: "1e3" }, "RATE_LIMIT_SCALE must be a number, 0 or more."],
+  [{ WEBHOOK_RETRY_SCALE: "fast" }, "WEBHOOK_RETRY_SCALE must be a number, 0 or more."],
+  [{ DEMO: "yes" }, "DEMO must be 0 or 1."],
+  [{ DATABASE_PREPARED: "true" }, "DATABASE_PREPARED must be 0 or 1."],
+  [{ LOG_LEVEL: "loud" }, "LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent."],
+  [{ REDIS_URL: "http://x" }, "REDIS_URL must be an address like redis://host:6379."],
+  [{ METRICS_TOKEN: "short" }, "METRICS_TOKEN must have at least 16 characters."],
+  [{ CORS_ORIGINS: "https://a.example/path" }, "CORS_ORIGINS must be a comma-separated list of origins like https://shop.example."],
+  [{ DATABASE_URL: "mysql://x" }, "DATABASE_URL must be an address like postgres://user:password@host:5432/name."],
+  [{ DATABASE_URL: "postgres://h/x" }, "ENCRYPTION_KEYS is required with DATABASE_URL: a comma-separated list of id:base64, each key 32 bytes."],
+  [{ ENCRYPTION_KEYS: "k1:short" }, listOfKeys],
+  [{ ENCRYPTION_KEYS: key }, listOfKeys],
+  [{ ENCRYPTION_KEYS: `k1:${key},` }, listOfKeys],
+])("%o is refused", (environment, message) => {
+  expect(() => readSettings(environment)).toThrow(new BadSetting(message));
+});
+
+it("has the documented defaults, where an empty value is none", () => {
+  const documented = {
+    HOST: "127.0.0.1",
+    PORT: "4000",
+    PUBLIC_URL: null,
+    DATABASE_URL: null,
+    DATABASE_POOL: "10",
+    DATA_DIR: ".data",
+    DATABASE_DIRECT_URL: null,
+    DATABASE_READ_URL: null,
+    DATABASE_PREPARED: "1",
+    REDIS_URL: null,
+    ENCRYPTION_KEYS: null,
+    DEMO: "1",
+    RATE_LIMIT_SCALE: "1",
+    WEBHOOK_ALLOW_LOOPBACK: "1",
+    WEBHOOK_RETRY_SCALE: "1",
+    CORS_ORIGINS: null,
+    METRICS_TOKEN: null,
+    PROCESSES: "1",
+    LOG_LEVEL: "info",
+    TRUST_PROXY: "0",
+    OTEL_EXPORTER_OTLP_ENDPOINT: null,
+  };
+  expect(shownSettings({})).toEqual(documented);
+  expect(shownSettings(Object.fromEntries(settingNames.map((name) => [name, ""])))).toEqual(documented);
+  expect(shownSettings({ DATABASE_URL: "postgres://u:hunter2@h/x", ...keys })).toEqual({
+    ...documented,
+    DATABASE_URL: "********",
+    ENCRYPTION_KEYS: "********",
+    DEMO: "0",
+    WEBHOOK_ALLOW_LOOPBACK: "0",
+  });
+});
+
+it("is read once and cannot be changed", () => {
+  expect(Object.isFrozen(readSettings({}))).toBe(true);
+});
+
+it.each([
+  ["RATE_LIMIT_SCAEL", []],
+  ["RATE_LIMIT_SCAL", ["RATE_LIMIT_SCALE"]],
+  ["DATABASE_URLS", ["DATABASE_URL"]],
+  ["DATABSE_URL", ["DATABASE_URL"]],
+  ["PROCESSOS", ["PROCESSES"]],
+  ["DATABASE_URL", []],
+  ["PATH", []],
+])("the name %s is taken for a slip of %j", (name, meant) => {
+  expect(misspeltSettings({ [name]: "1" }).map((slip) => slip.meant)).toEqual(meant);
+});
