@@ -73,6 +73,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   mountGraphiql(server);
   mountHealth(server, db);
   mountPictures(server);
+  refuseOtherMethods(server, "/graphql", settings.corsOrigins.length > 0 ? ["GET", "POST", "OPTIONS"] : ["GET", "POST"]);
+  for (const path of ["/healthz", "/readyz", "/media/demo/:file"]) refuseOtherMethods(server, path, ["GET"]);
 
   return {
     server,

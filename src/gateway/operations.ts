@@ -56,13 +56,11 @@ async function runAll(runs: readonly Run[], call: Call): Promise<void> {
   }
 }
 
+/** A key changes even an anonymous answer: its limits are the key's then. */
 function fixedHeaders({ security, stability, languageField }: Operation): Record<string, string> {
-  const varies = [security.kind === "anonymous" ? undefined : "Authorization", languageField === null ? undefined : "Accept-Language"].filter(
-    (name) => name !== undefined,
-  );
   return {
     "x-api-stability": stability,
-    ...(varies.length > 0 ? { vary: varies.join(", ") } : {}),
+    vary: languageField === null ? "Authorization" : "Authorization, Accept-Language",
     ...(security.kind === "anonymous" ? { "access-control-allow-origin": "*" } : {}),
   };
 }

@@ -138,6 +138,16 @@ describe("the route", () => {
     });
   });
 
+  it.each([
+    ["/graphql", "GET, POST, HEAD"],
+    ["/openapi.json", "GET, HEAD"],
+    ["/healthz", "GET, HEAD"],
+    ["/readyz", "GET, HEAD"],
+    ["/media/demo/x.svg", "GET, HEAD"],
+  ])("has beside them %s, which takes %s alone", async (url, allow) => {
+    expectError(await world().send({ method: "PUT", url }), { status: 405, code: "method_not_allowed", headers: { allow } });
+  });
+
   it("takes its own methods alone, and says which, before it looks at key or body", async () => {
     const methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "QUERY", "LINK"];
     const paths = Map.groupBy(contract.operations, ({ path }) => path);

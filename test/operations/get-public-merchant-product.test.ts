@@ -62,7 +62,7 @@ describe.each(["pglite", "postgres"] as const)("getPublicMerchantProduct on %s",
   it("may be kept by caches, one answer per language, and read by any page", async () => {
     expect((await world().get(tent)).headers).toMatchObject({
       "cache-control": "public, max-age=30, stale-while-revalidate=60",
-      vary: "Accept-Language",
+      vary: "Authorization, Accept-Language",
       "access-control-allow-origin": "*",
       "x-api-stability": "stable",
     });

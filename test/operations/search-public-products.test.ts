@@ -54,6 +54,7 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
     expect(answer.body.meta.facets.map(({ key }: { key: string }) => key)).toEqual(["category", "merchant", "brand", "availability", "price"]);
     expect(answer.headers).toMatchObject({
       "cache-control": "public, max-age=30, stale-while-revalidate=60",
+      vary: "Authorization",
       "access-control-allow-origin": "*",
       "x-api-stability": "stable",
     });
