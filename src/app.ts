@@ -5,6 +5,7 @@ import type { FastifyInstance } from "fastify";
 import type { GraphQLSchema } from "graphql";
 import type { LogEvent } from "kysely";
 import { recordTokenUse, verifyInternalToken } from "#access/internal-tokens.ts";
+import { refreshDue } from "#commerce/search/refresh-due.ts";
 import { type OpenDatabase, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
 import { type Clock, systemClock } from "#foundation/clock.ts";
@@ -76,16 +77,22 @@ export async function createApp(options: AppOptions): Promise<App> {
   refuseOtherMethods(server, "/graphql", settings.corsOrigins.length > 0 ? ["GET", "POST", "OPTIONS"] : ["GET", "POST"]);
   for (const path of ["/healthz", "/readyz", "/media/demo/:file"]) refuseOtherMethods(server, path, ["GET"]);
 
+  let timer: NodeJS.Timeout | undefined;
   return {
     server,
     database,
     clock,
     publicUrl,
     listen: async () => {
+      timer = setInterval(
+        () => void refreshDue(db, clock.now()).catch((error: unknown) => log.error({ err: error }, "Indexing what came due failed.")),
+        refreshMs,
+      );
       await server.listen({ host: settings.host, port });
       return publicUrl;
     },
     close: async () => {
+      clearInterval(timer);
       await server.close();
       await limiter.close();
       mesh.close();
@@ -93,6 +100,9 @@ export async function createApp(options: AppOptions): Promise<App> {
     },
   };
 }
+
+/** A pre-order is found as one for so long at most after its date. */
+const refreshMs = 60_000;
 
 async function openConfigured({ settings, onStatement }: AppOptions): Promise<OpenDatabase> {
   const database = await openDatabase({

@@ -261,6 +261,7 @@ create table variant (
 -- SKUs are typed by hand, read out and searched for: two that differ in case only would be taken for each other.
 create unique index variant_sku on variant (merchant_id, lower(sku));
 create index variant_by_product on variant (product_id, position);
+create index variant_by_availability on variant (available_from) where available_from is not null;
 create index variant_by_gtin on variant (gtin) where gtin is not null;
 
 -- The price's whole history: one open row per variant and market, the others end where the next begins.

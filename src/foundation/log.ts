@@ -11,5 +11,35 @@ export function createLog(level: LogLevel, stream?: DestinationStream): Log {
   const target =
     stream ??
     (process.stdout.isTTY ? PinoPretty({ colorize: true, ignore: "pid,hostname", sync: true }) : pino.destination({ dest: 1, sync: false }));
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } }, target);
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: toLogged },
+    },
+    target,
+  );
 }
+
+/**
+ * What is known of an error and is ours to keep. A database's message and detail quote the data that was sent, so of its errors only the
+ * SQLSTATE, the constraint and the way through our code are written.
+ */
+function toLogged(error: unknown): unknown {
+  if (!(error instanceof Error)) return error === undefined ? undefined : { type: typeof error };
+  const { code, constraint, cause } = error as { code?: unknown; constraint?: unknown; cause?: unknown };
+  const isDatabases = typeof code === "string" && sqlState.test(code);
+  const frames = (error.stack ?? "").split("\n").filter((line) => line.startsWith("    at "));
+  return {
+    type: error.name,
+    ...(isDatabases ? {} : { message: error.message }),
+    ...(typeof code === "string" ? { code } : {}),
+    ...(typeof constraint === "string" ? { constraint } : {}),
+    stack: frames.join("\n"),
+    ...(cause instanceof Error ? { cause: toLogged(cause) } : {}),
+  };
+}
+
+const sqlState = /^[0-9A-Z]{5}$/;

@@ -1,5 +1,6 @@
 /** Loads that fall together go as one statement; what was loaded is kept for the request and no longer. */
 import DataLoader from "dataloader";
+import { listPublishedProducts, type ProductList } from "#commerce/catalog/list-products.ts";
 import { type CategoryRow, findCategories } from "#commerce/catalog/product-list.ts";
 import {
   findProductAggregates,
@@ -26,6 +27,8 @@ export interface Loaders {
   /** Null: deleted since its id was read. */
   readonly products: DataLoader<string, ProductAggregate | null>;
   readonly publicProducts: DataLoader<PublicAddress, PublicProductRow | null, string>;
+  /** The published products of a merchant. */
+  readonly productLists: DataLoader<string, ProductList>;
   readonly categories: DataLoader<string, CategoryRow>;
   readonly merchants: DataLoader<string, MerchantRow>;
   readonly apps: DataLoader<string, AppRow>;
@@ -56,6 +59,7 @@ export function createLoaders(db: Database): Loaders {
       },
       { cacheKeyFn: addressKey },
     ),
+    productLists: byId((merchantIds) => listPublishedProducts(db, merchantIds)),
     categories: byId(async (ids) => keyed(await findCategories(db, ids))),
     merchants: byId(async (ids) => keyed(await findMerchants(db, ids))),
     apps: byId(async (ids) => keyed(await findApps(db, ids))),

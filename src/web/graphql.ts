@@ -10,13 +10,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { GraphQLSchema } from "graphql";
 import { createYoga, type Plugin } from "graphql-yoga";
 import type { InternalViewer } from "#access/viewer.ts";
+import { orUnavailable } from "#database/unavailable.ts";
 import { type Failure, fail, toErrorBody, toFailure } from "#foundation/failure.ts";
 import { parseAcceptLanguage } from "#foundation/locales.ts";
 import type { Log } from "#foundation/log.ts";
 import { createContext, type GraphContext, type GraphServices } from "#graph/context.ts";
 import { aliasesMax, depthMax, directivesMax, tokensMax } from "#graph/limits.ts";
 import { type Arrival, setViewer, viewerOf } from "./asker.ts";
-import { limitCost, limitTime } from "./graphql-limits.ts";
+import { limitCost, limitTime, requireCleanText } from "./graphql-limits.ts";
 import { keepFailures, showFailures } from "./graphql-failures.ts";
 
 export interface GraphqlDoor {
@@ -48,6 +49,8 @@ export function mountGraphql(server: FastifyInstance, door: GraphqlDoor): void {
     },
     errorHandler: (error, request, reply) => answerFailure(error, { request, reply, door }),
     handler: async (request, reply) => {
+      // Whatever a client accepts, it gets JSON: a refusal it cannot read would help nobody.
+      request.raw.headers.accept = "application/json";
       const response = await yoga.handleNodeRequestAndResponse(request, reply, { asker: request });
       for (const [name, value] of response.headers) void reply.header(name, value);
       return reply
@@ -86,6 +89,7 @@ function createGraphYoga({ schema, plugins, services, log }: GraphqlDoor): Retur
       maxDepthPlugin({ n: depthMax, ignoreIntrospection: true }),
       maxAliasesPlugin({ n: aliasesMax, allowList: [] }),
       maxDirectivesPlugin({ n: directivesMax }),
+      requireCleanText(),
       limitCost(schema),
       limitTime(),
       keepFailures(),
@@ -120,7 +124,7 @@ function toHttpFailure(error: unknown): Failure {
   if (status === 413) return fail("request_too_large");
   if (status === 415) return fail("unsupported_media_type");
   if (status === 400) return fail("malformed_request");
-  return toFailure(error);
+  return orUnavailable(toFailure(error));
 }
 
 /** Only the browsers named may call, and only with a token of their own: no cookie ever counts. */

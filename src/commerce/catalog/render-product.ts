@@ -50,7 +50,9 @@ export function toSummary(product: ProductAggregate, view: View): ProductSummary
   const market = marketOf(product, view.country);
   const translation = translationOf(product, view, market);
   const names = namesIn(product, translation.locale, market);
-  const offered = offersIn(product, market);
+  // The prices of another market would be wrong here: none are better.
+  const sold = product.markets.find(({ countries }) => countries.includes(view.country));
+  const offered = offersIn(product, sold);
   const image = product.media.find((media) => media.type === "image");
   return {
     id: product.id,
@@ -64,11 +66,11 @@ export function toSummary(product: ProductAggregate, view: View): ProductSummary
     image: image === undefined ? null : toImage(image, names, view.publicUrl),
     priceRange: rangeOf(
       offered.map(({ price }) => price.amountMinor),
-      market,
+      sold,
     ),
     compareAtRange: rangeOf(
       offered.flatMap(({ price }) => price.compareAtMinor ?? []),
-      market,
+      sold,
     ),
     availability: bestAvailability(
       (offered.length > 0 ? offered.map(({ variant }) => variant) : product.variants).map((variant) => availabilityIn(variant, view.now)),
@@ -84,7 +86,7 @@ export function availabilityIn(variant: VariantPart, now: Date): Availability {
   return availabilityOf({ ...variant, availableFrom: variant.availableFrom === null ? null : new Date(variant.availableFrom) }, now);
 }
 
-/** The market a country belongs to; where nothing is sold there, the merchant's default one. */
+/** The market whose locale is fallen back to: the country's, or where nothing is sold there the merchant's default one. */
 export function marketOf(product: ProductAggregate, country: string): MarketPart | undefined {
   return (
     product.markets.find((market) => market.countries.includes(country)) ??

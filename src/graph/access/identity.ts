@@ -1,6 +1,6 @@
 /** Who the caller is: the viewer with its key, installation, app and merchant, and the limits it is held to. */
 import { credentialBuckets, quotas, scaledQuota } from "#access/limits.ts";
-import type { ApiKeyRow } from "#access/read-tenants.ts";
+import { type ApiKeyRow, installationList } from "#access/read-tenants.ts";
 import { type Scope, scopeDescriptions } from "#access/scopes.ts";
 import { builder, type Caller, everybody } from "#graph/builder.ts";
 import { defineEnum } from "#graph/enums.ts";
@@ -161,11 +161,11 @@ builder.queryField("installation", (t) =>
     description: "The installation that the API key of the call belongs to; with an internal token the one named by `id`.",
     authScopes: { callers: [...keyed, "admin", "analyst", "operator"] },
     args: { id: t.arg.id({ description: "The installation's id; ignored with an API key." }) },
-    resolve: async (_root, { id }, { viewer, loaders }) => {
+    resolve: async (_root, { id }, { viewer, loaders, db }) => {
       if (viewer.kind === "api_key") return loaders.installations.load(viewer.installationId);
       if (viewer.kind !== "internal" || id === null || id === undefined) return null;
-      const found = await loaders.installations.load(id).catch(() => null);
-      return found !== null && (viewer.merchantId === null || viewer.merchantId === found.merchantId) ? found : null;
+      const found = await installationList(db, viewer.merchantId).where("id", "=", id).executeTakeFirst();
+      return found ?? null;
     },
   }),
 );

@@ -1,6 +1,6 @@
 /** Merchants, apps, installations, keys and tokens: the types and the lists. */
 import { apiKeyList, appList, installationList, internalTokenList, merchantList } from "#access/read-tenants.ts";
-import { listLimit, listPublishedProducts, type ProductList } from "#commerce/catalog/list-products.ts";
+import { listLimit, type ProductList } from "#commerce/catalog/list-products.ts";
 import { type ProductSummary, toSummary } from "#commerce/catalog/render-product.ts";
 import { builder, readers, staff } from "#graph/builder.ts";
 import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
@@ -78,7 +78,7 @@ InstallationRef.implement({
     catalogProducts: t.field({
       type: CatalogList,
       description: `The published products of its merchant in the merchant's default locale and market, newest first, ${listLimit} at most.`,
-      resolve: ({ merchantId }, _args, { db }) => listPublishedProducts(db, merchantId),
+      resolve: ({ merchantId }, _args, { loaders }) => loaders.productLists.load(merchantId),
     }),
   }),
 });
@@ -124,7 +124,12 @@ const CatalogListMeta = builder.objectRef<ProductList>("CatalogProductsMeta").im
 CatalogList.implement({
   description: "The published products of a merchant.",
   fields: (t) => ({
-    items: t.field({ type: [ProductSummaryRef], description: "The products.", resolve: (list, _args, context) => summaries(list, context) }),
+    items: t.field({
+      type: [ProductSummaryRef],
+      description: "The products.",
+      complexity: { multiplier: 100 },
+      resolve: (list, _args, context) => summaries(list, context),
+    }),
     meta: t.field({ type: CatalogListMeta, description: "What to know about the list.", resolve: (list) => list }),
   }),
 });

@@ -150,7 +150,6 @@ VariantRef.implement({
       complexity: { multiplier: 3 },
       resolve: ({ prices, product }) => prices.map((price) => Object.assign({ product }, price)),
     }),
-    product: t.expose("product", { type: ProductRef, description: "The product it belongs to." }),
   }),
 });
 
@@ -208,7 +207,7 @@ ProductRef.implement({
     variants: t.field({
       type: [VariantRef],
       description: "What it comes as, 200 at most.",
-      complexity: { multiplier: 5 },
+      complexity: { multiplier: 10 },
       resolve: (product) => product.variants.map((variant) => Object.assign({ product }, variant)),
     }),
     publishedAt: t.expose("publishedAt", { type: "DateTime", nullable: true, description: "When it was last published." }),
