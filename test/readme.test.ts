@@ -1,0 +1,46 @@
+/** README says what is: its request gives its answer, and it names every setting, command, operation and room, and none that is gone. */
+import { readdirSync, readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { settingNames } from "#app/settings.ts";
+import { createWorld, type World } from "./support/world.ts";
+
+const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+const contract = JSON.parse(readFileSync(new URL("../schema/openapi.json", import.meta.url), "utf8")) as {
+  paths: Record<string, Record<string, { operationId: string }>>;
+};
+
+describe("README", () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await createWorld("pglite");
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  it("shows a request and what it really answers", async () => {
+    const path = /curl 'http:\/\/127\.0\.0\.1:4000(\/api\/v1\/search[^']+)'/.exec(readme)?.[1] ?? "";
+    const shown: unknown = JSON.parse(/```json\n([\s\S]+?)```/.exec(readme)?.[1] ?? "");
+    const { status, body } = await world.get(path);
+    expect(status).toBe(200);
+    expect(body).toMatchObject(shown as object);
+  });
+
+  it("names every setting, and no other", () => {
+    const table = readme.slice(readme.indexOf("## Settings"), readme.indexOf("## Commands"));
+    const named = [...table.matchAll(/`([A-Z][A-Z_]{3,})`/g)].map(([, name]) => String(name));
+    expect([...new Set(named)].toSorted()).toEqual(settingNames.toSorted());
+  });
+
+  it("names every operation there is, with its method and path", () => {
+    const table = readme.replaceAll(/ +/g, " ");
+    for (const [path, methods] of Object.entries(contract.paths)) {
+      for (const [method, { operationId }] of Object.entries(methods))
+        expect(table).toContain(`| \`${operationId}\` | \`${method.toUpperCase()} ${path}\` |`);
+    }
+  });
+
+  it("has a line for every room of the house", () => {
+    const drawing = readme.slice(readme.indexOf("## The house"), readme.indexOf("### The way of a REST request"));
+    const rooms = readdirSync(new URL("../src", import.meta.url), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    for (const { name } of rooms) expect(drawing).toContain(`${name}/`);
+  });
+});
