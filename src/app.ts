@@ -110,6 +110,7 @@ async function openConfigured({ settings, onStatement }: AppOptions): Promise<Op
     directUrl: settings.databaseDirectUrl,
     poolSize: settings.databasePool,
     prepared: settings.databasePrepared,
+    limits: { aloneMs: 2_500, inTransactionMs: 10_000 },
     folder: settings.databaseUrl === undefined ? settings.dataDir : undefined,
     onStatement,
   });

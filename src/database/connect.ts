@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { CamelCasePlugin, Kysely, type LogEvent, PostgresDialect } from "kysely";
 import { Client, type CustomTypesConfig, Pool, type QueryResult, types } from "pg";
 import { guardDialect } from "./guard.ts";
-import { FolderUnusable, lockFolder } from "./folder-lock.ts";
+import { lockFolder, unusable } from "./folder-lock.ts";
 import { openPGlite, SerialPGliteDialect } from "./pglite.ts";
-import { preparedPool } from "./prepared.ts";
+import { type StatementLimits, statementPool } from "./statement-pool.ts";
 import type { Tables } from "./tables.ts";
 
 export type Database = Kysely<Tables>;
@@ -21,6 +21,8 @@ export interface DatabaseOptions {
   readonly directUrl?: string | undefined;
   readonly poolSize?: number;
   readonly prepared?: boolean;
+  /** How long PostgreSQL may take to answer a statement; without it, as long as it wants. */
+  readonly limits?: StatementLimits | undefined;
   /** Where the embedded database lies; without it, it lives in memory. */
   readonly folder?: string | undefined;
   /** Told of every statement, for tests that count them. */
@@ -62,35 +64,24 @@ async function openEmbedded({ folder, onStatement }: DatabaseOptions): Promise<O
   }
 }
 
-/** What the file system refuses is DATA_DIR's fault, and told as such. */
 function takeFolder(folder: string): () => void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     return lockFolder(folder);
   } catch (error) {
-    if (!(error instanceof Error) || !("syscall" in error)) throw error;
-    throw new FolderUnusable(`DATA_DIR ${folder} cannot be used: ${error.message}`, { cause: error });
+    throw unusable(folder, error);
   }
 }
 
 async function openPostgres(options: DatabaseOptions, url: string): Promise<OpenDatabase> {
-  const pool = new Pool({
-    connectionString: url,
-    max: options.poolSize ?? 10,
-    connectionTimeoutMillis: connectTimeoutMs,
-    application_name: "commerce-gateway",
-    types: { getTypeParser: typeParser },
-  });
+  const connection = { connectionTimeoutMillis: connectTimeoutMs, keepAlive: true, types: { getTypeParser: typeParser } };
+  const pool = new Pool({ ...connection, connectionString: url, max: options.poolSize ?? 10, application_name: "commerce-gateway" });
   // A connection that breaks while idle is replaced at its next use; without a listener it would end the process.
   pool.on("error", () => undefined);
-  const dialect = new PostgresDialect({ pool: options.prepared === false ? pool : preparedPool(pool) });
+  const dialect = new PostgresDialect({ pool: statementPool(pool, { prepared: options.prepared !== false, limits: options.limits }) });
   const db = new Kysely<Tables>({ dialect: guardDialect(dialect), plugins: [camelCase()], ...logOf(options.onStatement) });
   const script: OpenDatabase["script"] = async (work) => {
-    const client = new Client({
-      connectionString: options.directUrl ?? url,
-      connectionTimeoutMillis: connectTimeoutMs,
-      types: { getTypeParser: typeParser },
-    });
+    const client = new Client({ ...connection, connectionString: options.directUrl ?? url });
     await client.connect();
     try {
       return await work(async (text) => {

@@ -8,6 +8,12 @@ import { join } from "node:path";
 export class FolderUnusable extends Error {}
 export class FolderInUse extends FolderUnusable {}
 
+/** What the file system refuses is DATA_DIR's fault, and told as such; any other error stays what it is. */
+export function unusable(folder: string, error: unknown): unknown {
+  if (!(error instanceof Error) || !("syscall" in error)) return error;
+  return new FolderUnusable(`DATA_DIR ${folder} cannot be used: ${error.message}`, { cause: error });
+}
+
 /** Takes the folder or throws FolderInUse; the function returned gives it back. */
 export function lockFolder(folder: string): () => void {
   const path = join(folder, "lock");

@@ -1,15 +1,21 @@
 /** Tells a database that is away from a statement that is wrong. */
 import { type Failure, fail } from "#foundation/failure.ts";
 
-const codes = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "57P01", "57P02", "57P03", "53300"]);
+const networkCodes = ["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN"];
+const codes = new Set([...networkCodes, "57P01", "57P02", "57P03", "53300"]);
 const messages = /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
 
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  if (codes.has(code) || code.startsWith("08") || messages.test(error.message)) return true;
+  if (codes.has(code) || code.startsWith("08") || messages.test(error.message) || isUnanswered(error)) return true;
   if (error instanceof AggregateError) return error.errors.some(isDatabaseAway);
   return error.cause !== undefined && isDatabaseAway(error.cause);
+}
+
+/** pg gave up waiting for an answer; the statement may still run. */
+export function isUnanswered(error: unknown): boolean {
+  return error instanceof Error && error.message === "Query read timeout";
 }
 
 /** A bug that is really a database away becomes a 503 that is worth another try. */

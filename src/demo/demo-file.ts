@@ -3,9 +3,10 @@
  * and parts that this version does not know are kept.
  */
 import { randomBytes } from "node:crypto";
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { unusable } from "#database/folder-lock.ts";
 
 const owner = z.object({ id: z.string(), slug: z.string() });
 
@@ -36,6 +37,18 @@ export function demoFilePath(folder: string): string {
   return join(folder, "demo.json");
 }
 
+/** Makes the folder where it is missing and throws FolderUnusable where nothing can be written: known before the secrets are that belong there. */
+export function makeDemoFolder(folder: string): void {
+  const probe = draftPath(folder);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(probe, "", { mode: 0o600, flag: "wx" });
+    rmSync(probe);
+  } catch (error) {
+    throw unusable(folder, error);
+  }
+}
+
 /** Undefined where there is none; throws where it is not what it should be. */
 export function readDemoFile(folder: string): DemoFile | undefined {
   const path = demoFilePath(folder);
@@ -52,11 +65,10 @@ export function readDemoFile(folder: string): DemoFile | undefined {
 }
 
 export function writeDemoFile(folder: string, demo: DemoFile): void {
-  const path = demoFilePath(folder);
-  const draft = `${path}.${process.pid}.${randomBytes(4).toString("hex")}`;
+  const draft = draftPath(folder);
   try {
     writeFileSync(draft, `${JSON.stringify(demo, undefined, 2)}\n`, { mode: 0o600, flag: "wx", flush: true });
-    renameSync(draft, path);
+    renameSync(draft, demoFilePath(folder));
   } catch (error) {
     rmSync(draft, { force: true });
     throw error;
@@ -71,6 +83,8 @@ export function refreshDemoFile(folder: string, baseUrl: string): DemoFile | und
   writeDemoFile(folder, refreshed);
   return refreshed;
 }
+
+const draftPath = (folder: string): string => `${demoFilePath(folder)}.${process.pid}.${randomBytes(4).toString("hex")}`;
 
 function parseJson(text: string): unknown {
   try {

@@ -8,8 +8,8 @@ import { createInternalToken } from "#access/internal-tokens.ts";
 import { type Role, type Scope, scopes } from "#access/scopes.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import type { OpenDatabase } from "#database/connect.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
-import { type DemoFile, type DemoProduct, readDemoFile, writeDemoFile } from "./demo-file.ts";
+import { inTransaction, type Reader, type Transaction } from "#database/transaction.ts";
+import { type DemoFile, type DemoProduct, makeDemoFolder, readDemoFile, writeDemoFile } from "./demo-file.ts";
 import { roastery, store } from "./demo-merchants.ts";
 import { demoProducts, seedDemo } from "./seed-demo.ts";
 
@@ -23,6 +23,8 @@ const seedLock = 7_462_193_016;
 
 /** Undefined when the database has other data than the demo's: that is left alone. */
 export async function prepareDemo({ db }: OpenDatabase, { dataDir, publicUrl, now }: DemoPlace): Promise<DemoFile | undefined> {
+  // With PostgreSQL nobody else needs the folder, so a database of others must start without it.
+  if ((await findDemo(db)) !== undefined || (await isEmpty(db))) makeDemoFolder(dataDir);
   const known = readDemoFile(dataDir);
   const fresh = await inTransaction(db, async (transaction): Promise<Omit<DemoFile, "baseUrl"> | undefined> => {
     // Two processes that start at once: the second finds what the first has seeded.
@@ -52,8 +54,8 @@ interface DemoOwner {
   readonly installationId: string;
 }
 
-async function findDemo(transaction: Transaction): Promise<DemoMerchants | undefined> {
-  const found = await transaction
+async function findDemo(db: Reader): Promise<DemoMerchants | undefined> {
+  const found = await db
     .selectFrom("merchant")
     .innerJoin("installation", "installation.merchantId", "merchant.id")
     .select(["merchant.id", "merchant.slug", "installation.id as installationId"])
@@ -66,9 +68,12 @@ async function findDemo(transaction: Transaction): Promise<DemoMerchants | undef
   return first === undefined || second === undefined ? undefined : { first, second };
 }
 
+async function isEmpty(db: Reader): Promise<boolean> {
+  return (await db.selectFrom("merchant").select("id").limit(1).executeTakeFirst()) === undefined;
+}
+
 async function seedIfEmpty(transaction: Transaction, now: Date): Promise<DemoMerchants | undefined> {
-  const someone = await transaction.selectFrom("merchant").select("id").limit(1).executeTakeFirst();
-  if (someone !== undefined) return undefined;
+  if (!(await isEmpty(transaction))) return undefined;
   const { merchants, installations, productIds } = await seedDemo(transaction, { now });
   await indexProducts(transaction, productIds, now);
   return {

@@ -16,5 +16,10 @@ export function addressKey(address: string): string {
 export function clientAddress(socketAddress: string | undefined, forwardedFor: string | undefined, proxies: number): string {
   if (proxies === 0 || forwardedFor === undefined) return socketAddress ?? "unknown";
   const hops = forwardedFor.split(",").map((hop) => hop.trim());
-  return hops[hops.length - proxies] ?? socketAddress ?? "unknown";
+  return withoutPort(hops[hops.length - proxies] ?? socketAddress ?? "unknown");
+}
+
+/** Some proxies write `192.0.2.7:5678` or `[2001:db8::1]:443`: the port would make every connection a caller of its own. */
+function withoutPort(hop: string): string {
+  return /^\[([^\]]*)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([^:]*):\d+$/.exec(hop)?.[1] ?? hop;
 }

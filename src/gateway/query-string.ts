@@ -1,4 +1,5 @@
 /** Takes a query string apart (application/x-www-form-urlencoded): every name once, decoded, clean. What is wrong is told by name. */
+import { type Failure, failAt } from "#foundation/failure.ts";
 import { isCleanText } from "#foundation/text.ts";
 import type { Fault } from "./rules.ts";
 
@@ -8,14 +9,19 @@ export interface Query {
 }
 
 const shownNameLengthMax = 100;
+const parametersMax = 100;
 
 export function parseQuery(url: string): Query {
   const values = new Map<string, string>();
   const faults: Fault[] = [];
   const at = url.indexOf("?");
   if (at === -1) return { values, faults };
-  for (const pair of url.slice(at + 1).split("&")) {
-    if (pair === "") continue;
+  const pairs = url
+    .slice(at + 1)
+    .split("&")
+    .filter((pair) => pair !== "");
+  if (pairs.length > parametersMax) throw tooMany();
+  for (const pair of pairs) {
     const equals = pair.indexOf("=");
     const raw = equals === -1 ? pair : pair.slice(0, equals);
     const name = decode(raw);
@@ -25,6 +31,12 @@ export function parseQuery(url: string): Query {
     else faults.push(fault(name !== undefined && isCleanText(name) ? name : raw, rule));
   }
   return { values, faults };
+}
+
+/** Looking at each of thousands would keep everybody else waiting. */
+function tooMany(): Failure {
+  const message = `The query may have ${parametersMax} parameters at most.`;
+  return failAt("invalid_parameter", { in: "query", field: "", code: "too_many", message });
 }
 
 const rules = {

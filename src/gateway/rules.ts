@@ -35,7 +35,12 @@ export function failureOf(faults: readonly Fault[]): Failure {
 
 /** Several rules of one field that all say the same thing are one fault. */
 function withoutEchoes(faults: readonly Fault[]): Fault[] {
-  return faults.filter((fault, index) => faults.findIndex(({ detail }) => detail.field === fault.detail.field) === index);
+  const seen = new Set<string>();
+  return faults.filter(({ detail: { field } }) => {
+    const isNew = !seen.has(field);
+    seen.add(field);
+    return isNew;
+  });
 }
 
 const rules: Readonly<Record<string, string>> = {

@@ -35,9 +35,11 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     requestIdHeader: false,
     trustProxy: false,
     requestTimeout: 30_000,
-    // Node's own answer to a missing Host has no body: it is refused below, in the contract's shape.
-    http: { maxHeaderSize: 16 * 1024, headersTimeout: 10_000, requireHostHeader: false },
+    // Node's own answer to a missing Host has no body: it is refused below, in the contract's shape. It looks for slow callers once a second.
+    http: { maxHeaderSize: 16 * 1024, headersTimeout: 10_000, connectionsCheckingInterval: 1_000, requireHostHeader: false },
     forceCloseConnections: "idle",
+    // What still arrives while stopping is served.
+    return503OnClosing: false,
     exposeHeadRoutes: true,
     routerOptions: { maxParamLength: 500 },
     clientErrorHandler: (error, socket) => answerClientError(error, socket, options.publicUrl),
@@ -70,6 +72,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     showRequest(request, reply);
     done(refusalOf(request));
   });
+  // Node's own answer to an Expect that it does not know has no body either.
+  server.server.on("checkExpectation", (request, response) => server.server.emit("request", request, response));
   logRequests(server, options);
   closeIdleConnectionsAtEnd(server);
   await refuseUnderPressure(server);
@@ -80,9 +84,13 @@ function showRequest(request: FastifyRequest, reply: FastifyReply): void {
   void reply.header("x-request-id", request.id).header("x-content-type-options", "nosniff");
 }
 
+const knownExpectation = /(?:^|\W)100-continue(?:$|\W)/i;
+
 /** What is refused before a body is read. RFC 9112 section 3.2: a request of HTTP/1.1 names its host. */
-function refusalOf({ is404, raw }: FastifyRequest): Failure | undefined {
-  if (raw.httpVersion === "1.1" && raw.headers.host === undefined) return fail("malformed_request", { message: "The Host header is missing." });
+function refusalOf({ is404, raw: { httpVersion, headers } }: FastifyRequest): Failure | undefined {
+  if (httpVersion === "1.1" && headers.host === undefined) return fail("malformed_request", { message: "The Host header is missing." });
+  if (httpVersion === "1.1" && headers.expect !== undefined && !knownExpectation.test(headers.expect))
+    return fail("malformed_request", { message: "The Expect header may say 100-continue and nothing else." });
   return is404 ? fail("route_not_found") : undefined;
 }
 

@@ -163,5 +163,6 @@ it("a database that is away is told from a wrong statement", async () => {
   }
   expect(isDatabaseAway(new Thrown("22012"))).toBe(false);
   expect(orUnavailable(toFailure(new Thrown("22012")))).toMatchObject({ code: "internal_error" });
-  for (const code of ["57P01", "08006", "53300"]) expect(isDatabaseAway(new Error("outer", { cause: new Thrown(code) }))).toBe(true);
+  for (const code of ["57P01", "08006", "53300", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"])
+    expect(isDatabaseAway(new Error("outer", { cause: new Thrown(code) }))).toBe(true);
 });

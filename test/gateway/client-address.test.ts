@@ -9,6 +9,10 @@ describe("the client's address", () => {
     ["the last but one, with two", 2, "1.1.1.1, 2.2.2.2, 3.3.3.3", "2.2.2.2"],
     ["the socket's, when the header has too few", 3, "1.1.1.1, 2.2.2.2", "9.9.9.9"],
     ["the socket's, without the header", 2, undefined, "9.9.9.9"],
+    ["read without the port of IPv4", 1, "1.1.1.1, 2.2.2.2:5678", "2.2.2.2"],
+    ["read without the port of IPv6", 1, "[2001:db8::1]:443", "2001:db8::1"],
+    ["read without brackets", 1, "[2001:db8::1]", "2001:db8::1"],
+    ["read as it stands, when it is IPv6", 1, "2001:db8::1:443", "2001:db8::1:443"],
     ["read without spaces or with many", 1, "1.1.1.1,   2.2.2.2  ", "2.2.2.2"],
   ])("is %s", (_name, proxies, forwardedFor, expected) => {
     expect(clientAddress("9.9.9.9", forwardedFor, proxies)).toBe(expected);

@@ -11,11 +11,14 @@ const identity = "/api/v1/open/identity";
 const product = "/api/v1/catalog/merchants/lindenhof/products/fjell-2-trekking-tent";
 const host = "Host: api.test";
 let contract: Contract;
+/** As the server was made. */
+let patience: object;
 
 beforeAll(async () => {
   contract = await readContract(world());
   const { server } = world().app.server;
-  // Node looks for slow clients every 30 s; a test need not wait that long.
+  patience = Object.fromEntries(Object.entries(server));
+  // A test need not wait that long for a slow client.
   Object.assign(server, { connectionsCheckingInterval: 50, headersTimeout: 300, requestTimeout: 300 });
   await world().app.listen();
 });
@@ -61,8 +64,19 @@ describe("what Node refuses by itself", () => {
     expectRawError(await sendRaw(portOf(world()), withToken), 408, "request_timeout");
   });
 
+  it("waits 10 s for headers and 30 s for a request, and looks every second whether somebody is late", () => {
+    expect(patience).toMatchObject({ headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 });
+  });
+
   it("answers a request without a Host", async () => {
     expectError(await sendRaw(portOf(world()), request(`GET ${identity} HTTP/1.1`)), { status: 400, code: "malformed_request" });
+  });
+
+  it.each(["foo", "200-ok", "100-continued"])("answers an Expect of %s, which it cannot meet", async (expectation) => {
+    const answer = await sendRaw(portOf(world()), request(`GET ${product} HTTP/1.1`, host, `Expect: ${expectation}`));
+    expectError(answer, { status: 400, code: "malformed_request" });
+    const withBody = `POST /nothing HTTP/1.1\r\n${host}\r\nExpect: ${expectation}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n`;
+    expectError(await sendRaw(portOf(world()), withBody), { status: 400, code: "malformed_request" });
   });
 
   it("serves HTTP/1.0, which knows no Host", async () => {
@@ -107,6 +121,23 @@ describe("a body on a GET", () => {
 
   it("of no length is none", async () => {
     expect((await sendRaw(portOf(world()), request(`GET ${product} HTTP/1.1`, host, "Content-Length: 0"))).status).toBe(200);
+  });
+});
+
+describe("a query of too many parameters", () => {
+  const many = (count: number): string => Array.from({ length: count }, (_, index) => `p${index}=1`).join("&");
+
+  it("is refused as a whole, without a look at each", async () => {
+    const refusal = { status: 400, code: "invalid_parameter", details: [{ in: "query", field: "", code: "too_many" }] } as const;
+    expectError(await world().get(`${product}?${many(101)}`), refusal);
+    expectError(await world().get(`${product}?${many(3_000)}`), refusal);
+    expectError(await world().get(`${product}?${"x&".repeat(101)}`), refusal);
+  });
+
+  it("is one of 101, empty ones not counted", async () => {
+    const answer = await world().get(`${product}?${many(100)}${"&".repeat(200)}`);
+    expect(answer.body.error).toMatchObject({ code: "unknown_parameter" });
+    expect(answer.body.error.details).toHaveLength(20);
   });
 });
 

@@ -48,7 +48,8 @@ function queryReader({ parameters }: Operation): (call: Call) => void {
     const variables = Object.create(null) as Record<string, unknown>;
     for (const [name, text] of values) variables[name] = readers.get(name)?.(text) ?? text;
     // One fault for each parameter: what could not be read is not also missing.
-    const all = [...faults, ...check(variables).filter(({ detail }) => faults.every((fault) => fault.detail.field !== detail.field))];
+    const unread = new Set(faults.map(({ detail }) => detail.field));
+    const all = [...faults, ...check(variables).filter(({ detail }) => !unread.has(detail.field))];
     if (all.length > 0) throw failureOf(all);
     Object.assign(call.variables, variables);
   };

@@ -1,0 +1,86 @@
+/**
+ * The pool as Kysely uses it. Statements are prepared once per connection, under a name made from their text. One that is not answered in time
+ * takes its connection with it: pg would hand that to the next caller with the statement still running.
+ */
+import { createHash } from "node:crypto";
+import type { PostgresPool, PostgresPoolClient } from "kysely";
+import type pg from "pg";
+import { isUnanswered } from "./unavailable.ts";
+
+export interface StatementLimits {
+  readonly aloneMs: number;
+  /** Inside a transaction, where imports write many rows at once. */
+  readonly inTransactionMs: number;
+}
+
+export interface StatementOptions {
+  readonly prepared: boolean;
+  /** Without them a statement may take as long as it wants. */
+  readonly limits: StatementLimits | undefined;
+}
+
+/** Beyond this many texts the next ones run unnamed: a prepared statement costs the server memory for as long as the connection lives. */
+const namesMax = 1000;
+
+export function statementPool(pool: pg.Pool, { prepared, limits }: StatementOptions): PostgresPool {
+  const nameOf = prepared ? createNames() : (): undefined => undefined;
+  const wrappers = new WeakMap<pg.PoolClient, PostgresPoolClient>();
+
+  const query = (client: pg.PoolClient, text: string, values: unknown[] = []): Promise<pg.QueryResult> => {
+    const name = values.length > 0 ? nameOf(text) : undefined;
+    return client.query({ text, values, ...(name === undefined ? {} : { name }), ...limitOf(client, limits) });
+  };
+
+  const wrap = (client: pg.PoolClient): PostgresPoolClient => {
+    let unanswered: unknown;
+    return {
+      get processID() {
+        return "processID" in client ? client.processID : undefined;
+      },
+      release: (destroy?: boolean) => client.release(destroy === true || unanswered !== undefined),
+      // The rollback that follows would wait behind the statement that is not answered.
+      query: async (text: string, values?: unknown[]) => {
+        if (unanswered !== undefined) throw unanswered;
+        try {
+          return await query(client, text, values);
+        } catch (error) {
+          if (isUnanswered(error)) unanswered = error;
+          throw error;
+        }
+      },
+    } as unknown as PostgresPoolClient;
+  };
+
+  return {
+    options: pool.options,
+    end: () => pool.end(),
+    async connect() {
+      const client = await pool.connect();
+      let wrapper = wrappers.get(client);
+      if (wrapper === undefined) {
+        wrapper = wrap(client);
+        wrappers.set(client, wrapper);
+      }
+      return wrapper;
+    },
+  };
+}
+
+function createNames(): (text: string) => string | undefined {
+  const names = new Map<string, string>();
+  return (text) => {
+    let name = names.get(text);
+    if (name === undefined && names.size < namesMax) {
+      name = `q${createHash("sha1").update(text).digest("hex").slice(0, 20)}`;
+      names.set(text, name);
+    }
+    return name;
+  };
+}
+
+/** pg takes this per statement too, which its types do not say. */
+function limitOf(client: pg.PoolClient, limits: StatementLimits | undefined): { query_timeout?: number } {
+  if (limits === undefined) return {};
+  const status = client.getTransactionStatus();
+  return { query_timeout: status === "T" || status === "E" ? limits.inTransactionMs : limits.aloneMs };
+}

@@ -1,0 +1,109 @@
+/** A PostgreSQL that takes requests and does not answer: a server of our own, whose processes are halted and let go on. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type App, createApp } from "#app/app.ts";
+import { readSettings } from "#app/settings.ts";
+import { type Database, openDatabase } from "#database/connect.ts";
+import { inTransaction } from "#database/transaction.ts";
+import { isDatabaseAway } from "#database/unavailable.ts";
+import { prepareDemo } from "#demo/prepare-demo.ts";
+import { createLog } from "#foundation/log.ts";
+import { createDatabase } from "#test/support/databases.ts";
+import { expectError } from "#test/support/expect-error.ts";
+import { type PostgresServer, startPostgres } from "#test/support/postgres.ts";
+import { temporaryFolder } from "#test/support/process.ts";
+import { type Answer, publicUrl } from "#test/support/world.ts";
+
+describe("a PostgreSQL that stands still", () => {
+  let postgres: PostgresServer;
+  let app: App;
+  const halted = new Set<number>();
+  const product = "/api/v1/catalog/merchants/lindenhof/products/fjell-2-trekking-tent";
+
+  beforeAll(async () => {
+    postgres = await startPostgres();
+    const environment = { DATABASE_URL: postgres.url, DATABASE_POOL: "4", ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}` };
+    const settings = readSettings({ PORT: "4000", PUBLIC_URL: publicUrl, RATE_LIMIT_SCALE: "0", ...environment });
+    app = await createApp({ settings, log: createLog("fatal") });
+  });
+  afterAll(async () => {
+    goOn();
+    await app?.close();
+    await postgres?.stop();
+  });
+
+  async function halt(): Promise<void> {
+    const { rows } = await sql<{ pid: number }>`select pid from pg_stat_activity`.execute(app.database.db);
+    const main = Number(readFileSync(join(postgres.folder, "data", "postmaster.pid"), "utf8").split("\n")[0]);
+    for (const pid of [main, ...rows.map(({ pid: child }) => child)]) {
+      process.kill(pid, "SIGSTOP");
+      halted.add(pid);
+    }
+  }
+  function goOn(): void {
+    for (const pid of halted) process.kill(pid, "SIGCONT");
+    halted.clear();
+  }
+  async function get(url: string, headers: Record<string, string> = {}): Promise<Answer> {
+    const response = await app.server.inject({ url, headers });
+    return { status: response.statusCode, headers: response.headers as Answer["headers"], text: response.body, body: response.json<unknown>() };
+  }
+
+  it("is told as 503 in about three seconds, on every connection, and served again as soon as it goes on", async () => {
+    const demo = await prepareDemo(app.database, { dataDir: temporaryFolder(), publicUrl, now: new Date() });
+    const requests = (): Promise<Answer[]> =>
+      Promise.all([...Array.from({ length: 8 }, () => get(product)), get("/api/v1/open/identity", { authorization: `Bearer ${demo?.keys.full}` })]);
+    for (const { status } of await requests()) expect(status).toBe(200);
+
+    await halt();
+    // The first round finds connections that were open, the second has to open new ones.
+    for (let round = 1; round <= 2; round += 1) {
+      const startedAt = performance.now();
+      for (const answer of await requests()) expectError(answer, { status: 503, code: "service_unavailable", retryAfterSeconds: 2 });
+      // No measure of speed: this is what the contract promises, and a second to spare.
+      expect(performance.now() - startedAt).toBeLessThan(4_000);
+    }
+    goOn();
+    for (const { status } of await requests()) expect(status).toBe(200);
+  });
+});
+
+describe.each([true, false])("a statement that takes longer than it may (prepared: %s)", (prepared) => {
+  async function open(): Promise<Awaited<ReturnType<typeof openDatabase>>> {
+    return openDatabase({ url: await createDatabase(), poolSize: 1, prepared, limits: { aloneMs: 200, inTransactionMs: 1_000 } });
+  }
+  const sleep = (db: Pick<Database, "getExecutor">, seconds: number): Promise<unknown> => sql`select pg_sleep(${seconds})`.execute(db);
+  const pidOf = async (db: Database): Promise<unknown> => (await sql`select pg_backend_pid() as pid`.execute(db)).rows[0];
+
+  it("is given up together with its connection, and the next caller gets another one", async () => {
+    const { db, ...database } = await open();
+    const pid = await pidOf(db);
+    const error: unknown = await sleep(db, 30).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ message: "Query read timeout" });
+    expect(isDatabaseAway(error)).toBe(true);
+    expect(await pidOf(db)).not.toEqual(pid);
+    await database.close();
+  });
+
+  it("may take longer inside a transaction, and undoes all of it when that is too long as well", async () => {
+    const { db, ...database } = await open();
+    const insert = (id: string, seconds: number): Promise<void> =>
+      inTransaction(db, async (transaction) => {
+        await transaction.insertInto("app").values({ id, name: id, createdAt: new Date() }).execute();
+        await sleep(transaction, seconds);
+      });
+    await insert("a", 0.5);
+    await expect(insert("b", 2)).rejects.toThrow("Query read timeout");
+    await expect.poll(() => db.selectFrom("app").select("id").execute(), { timeout: 10_000 }).toEqual([{ id: "a" }]);
+    expect(await pidOf(db)).toBeDefined();
+    await database.close();
+  });
+});
+
+it("takes as long as it wants where no limit is set", async () => {
+  const { db, ...database } = await openDatabase({ url: await createDatabase(), poolSize: 1 });
+  await expect(sql`select pg_sleep(3)`.execute(db)).resolves.toBeDefined();
+  await database.close();
+});
