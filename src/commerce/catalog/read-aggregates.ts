@@ -114,12 +114,18 @@ export interface PublicProductRow {
 export async function findPublicProducts(reader: Reader, addresses: readonly PublicAddress[]): Promise<PublicProductRow[]> {
   const { rows } = await sql<PublicProductRow>`
     select m.slug as merchant_slug, asked.product_slug, case when p.id is null then null else ${aggregate} end as product
-    from unnest(${addresses.map((address) => address.merchantSlug)}::text[], ${addresses.map((address) => address.productSlug)}::text[])
-      as asked (merchant_slug, product_slug)
+    from ${askedFor(addresses)} as asked (merchant_slug, product_slug)
     join merchant m on m.slug = asked.merchant_slug and m.status = 'active'
     left join product_slug s on s.merchant_id = m.id and s.slug = asked.product_slug
     left join product p on p.id = s.product_id and p.status = 'published'`.execute(reader);
   return rows;
+}
+
+/** One address, the common case, has a text of its own: PostgreSQL keeps no plan for a list of unknown length and would make one each time. */
+function askedFor(addresses: readonly PublicAddress[]): RawBuilder<unknown> {
+  const [first, second] = addresses;
+  if (first !== undefined && second === undefined) return sql`(values (${first.merchantSlug}::text, ${first.productSlug}::text))`;
+  return sql`unnest(${addresses.map(({ merchantSlug }) => merchantSlug)}::text[], ${addresses.map(({ productSlug }) => productSlug)}::text[])`;
 }
 
 /** Times inside JSON lose the driver's conversion, so they are written as the contract spells them. */
