@@ -49,8 +49,18 @@ export async function runCommand(args: readonly string[], environment: Environme
 }
 
 /** Starts `serve` with the demo and waits until it has said all it has to say. It does not outlive the test. */
-export async function startService(environment: Environment): Promise<Running> {
-  const child = start(["serve"], environment);
+export function startService(environment: Environment): Promise<Running> {
+  return untilItListens(start(["serve"], environment));
+}
+
+/** The README's command. The signal goes to npm, as a process manager sends it. */
+export function startByNpm(environment: Environment): Promise<Running> {
+  const { PATH, HOME } = process.env;
+  const cwd = new URL("../../", import.meta.url).pathname;
+  return untilItListens(spawn("npm", ["start"], { cwd, env: { PATH, HOME, PORT: "0", ...environment }, stdio: ["ignore", "pipe", "pipe"] }));
+}
+
+async function untilItListens(child: ChildProcess): Promise<Running> {
   const ended = once(child, "exit") as Promise<[number | null, NodeJS.Signals | null]>;
   onTestFinished(async () => {
     child.kill("SIGKILL");

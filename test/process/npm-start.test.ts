@@ -1,0 +1,11 @@
+/** `npm start` as a process manager runs it: what it is told reaches the service. */
+import { expect, it } from "vitest";
+import { startByNpm, temporaryFolder } from "#test/support/process.ts";
+
+it("stops in order when npm is told to stop, and leaves no process behind", async () => {
+  const service = await startByNpm({ DATA_DIR: temporaryFolder() });
+  expect((await fetch(`${service.address}/healthz`)).status).toBe(200);
+  expect(await service.stop("SIGTERM")).toEqual({ code: 0, signal: null });
+  expect(service.output()).toContain('"signal":"SIGTERM"');
+  await expect(fetch(`${service.address}/healthz`)).rejects.toThrow("fetch failed");
+});
