@@ -125,11 +125,12 @@ async function openConfigured({ settings, onStatement }: AppOptions): Promise<Op
 
 /** Each document is compiled once, on the schema that spells enums as REST does. */
 function compilerOf(schema: GraphQLSchema, services: GraphServices): GatewayServices["compile"] {
-  return ({ id, document }: Operation) => {
+  return ({ id, document, languageField }: Operation) => {
     const compiled = compileQuery(schema, document, id);
     if (!isCompiledQuery(compiled)) throw new Error(`schema/operations: ${id} does not compile: ${compiled.errors?.[0]?.message}`);
     return ({ viewer, requestId, request, variables }) => {
-      const languages = parseAcceptLanguage(request.headers["accept-language"]);
+      // Only what says that it varies by Accept-Language may.
+      const languages = languageField === null ? [] : parseAcceptLanguage(request.headers["accept-language"]);
       return compiled.query(undefined, createContext(services, { viewer, requestId, languages }), variables);
     };
   };
