@@ -30,6 +30,73 @@ export interface AppTable {
   createdAt: Timestamp;
 }
 
+export interface CartTable {
+  id: string;
+  merchantId: string;
+  status: Generated<"active" | "locked" | "completed" | "revoked" | "expired" | "merged">;
+  version: Generated<number>;
+  marketId: string;
+  country: string;
+  currency: string;
+  taxIncluded: boolean;
+  locale: string;
+  buyerReference: string | null;
+  buyerEmailId: string | null;
+  subtotalMinor: Generated<number>;
+  discountMinor: Generated<number>;
+  shippingMinor: number | null;
+  shippingDiscountMinor: Generated<number>;
+  taxMinor: number | null;
+  totalMinor: Generated<number>;
+  deliveryMethodId: string | null;
+  deliveryOptions: Json | null;
+  warnings: Generated<Json>;
+  addressId: string | null;
+  addressTokenDigest: Uint8Array | null;
+  addressExpiresAt: Timestamp | null;
+  addressExpiresAtMax: Timestamp | null;
+  orderId: string | null;
+  mergedIntoCartId: string | null;
+  revocationReason: "buyer_request" | "merchant_request" | "security" | "duplicate" | "test" | "other" | null;
+  revocationNote: string | null;
+  createdAt: Timestamp;
+  updatedAt: Timestamp;
+  expiresAt: Timestamp;
+  endedAt: Timestamp | null;
+}
+
+export interface CartLineTable {
+  id: string;
+  cartId: string;
+  merchantId: string;
+  position: number;
+  productId: string;
+  variantId: string;
+  quantity: number;
+  unitPriceMinor: number;
+  compareAtMinor: number | null;
+  subtotalMinor: number;
+  discountMinor: number;
+  taxMinor: number | null;
+  totalMinor: number;
+  display: Json;
+  requiresShipping: boolean;
+  restrictions: string[];
+  createdAt: Timestamp;
+}
+
+export interface CartPromotionTable {
+  cartId: string;
+  promotionId: string;
+  trigger: "code" | "automatic";
+  promotionCodeId: string | null;
+  state: "applied" | "suspended";
+  suspendedReason: string | null;
+  discountMinor: number;
+  allocations: Json;
+  position: number;
+}
+
 export interface CategoryTable {
   id: string;
   merchantId: string;
@@ -57,6 +124,43 @@ export interface DeliveryMethodTable {
   active: boolean;
   position: number;
   updatedAt: Timestamp;
+}
+
+export interface EventTable {
+  id: string;
+  merchantId: string;
+  installationId: string | null;
+  type: string;
+  schemaVersion: number;
+  subjectType: string;
+  subjectId: string;
+  subjectVersion: number;
+  snapshot: string;
+  thin: string;
+  occurredAt: Timestamp;
+}
+
+export interface HostedCheckoutSessionTable {
+  id: string;
+  merchantId: string;
+  cartId: string;
+  status: "open" | "processing" | "completed" | "canceled" | "expired";
+  version: Generated<number>;
+  expiresAt: Timestamp;
+  createdAt: Timestamp;
+  updatedAt: Timestamp;
+}
+
+export interface IdempotencyRecordTable {
+  ownerId: string;
+  idempotencyKey: Uint8Array;
+  fingerprint: Uint8Array;
+  status: number;
+  contentType: string;
+  sealed: Uint8Array;
+  dataKey: Uint8Array;
+  keyId: string;
+  createdAt: Timestamp;
 }
 
 export interface InstallationTable {
@@ -131,6 +235,22 @@ export interface MerchantTable {
   updatedAt: Timestamp;
 }
 
+export interface PersonalDataTable {
+  id: string;
+  merchantId: string;
+  cartId: string | null;
+  buyerReference: string | null;
+  kind: "address" | "buyer_email";
+  masked: Json;
+  level: "strict" | "basic" | null;
+  sealed: Uint8Array | null;
+  dataKey: Uint8Array | null;
+  keyId: string | null;
+  createdAt: Timestamp;
+  eraseAfter: Timestamp | null;
+  erasedAt: Timestamp | null;
+}
+
 export interface PolicyTable {
   id: string;
   merchantId: string;
@@ -198,6 +318,69 @@ export interface ProductTranslationTable {
   seoTitle: string | null;
   seoDescription: string | null;
   updatedAt: Timestamp;
+}
+
+export interface PromotionTable {
+  id: string;
+  merchantId: string;
+  trigger: "code" | "automatic";
+  kind: "percentage" | "fixed_amount" | "free_shipping" | "buy_x_get_y" | "gift";
+  status: Generated<"draft" | "active" | "paused" | "ended">;
+  titles: Json;
+  basisPoints: number | null;
+  amountMinor: number | null;
+  currency: string | null;
+  buyQuantity: number | null;
+  getQuantity: number | null;
+  minimumSubtotalMinor: number | null;
+  minimumQuantity: number | null;
+  entitledProductIds: Generated<string[]>;
+  entitledCategoryIds: Generated<string[]>;
+  buyProductIds: Generated<string[]>;
+  buyCategoryIds: Generated<string[]>;
+  marketIds: Generated<string[]>;
+  requiresSignIn: Generated<boolean>;
+  buyerReferences: Generated<string[]>;
+  startsAt: Timestamp | null;
+  endsAt: Timestamp | null;
+  usageLimit: number | null;
+  perBuyerLimit: number | null;
+  used: Generated<number>;
+  priority: Generated<number>;
+  isExclusive: Generated<boolean>;
+  version: Generated<number>;
+  createdAt: Timestamp;
+  updatedAt: Timestamp;
+}
+
+export interface PromotionBuyerTable {
+  promotionId: string;
+  buyerReference: string;
+  used: number;
+}
+
+export interface PromotionCodeTable {
+  id: string;
+  merchantId: string;
+  promotionId: string;
+  code: string;
+  codeNormalized: string;
+  usageLimit: number | null;
+  used: Generated<number>;
+  createdAt: Timestamp;
+}
+
+export interface PromotionUseTable {
+  id: GeneratedAlways<number>;
+  merchantId: string;
+  promotionId: string;
+  promotionCodeId: string | null;
+  sessionId: string;
+  buyerReference: string | null;
+  orderId: string | null;
+  takenAt: Timestamp;
+  redeemedAt: Timestamp | null;
+  givenBackAt: Timestamp | null;
 }
 
 export interface SearchDocumentTable {
@@ -292,14 +475,21 @@ export interface VariantTable {
 export interface Tables {
   apiKey: ApiKeyTable;
   app: AppTable;
+  cart: CartTable;
+  cartLine: CartLineTable;
+  cartPromotion: CartPromotionTable;
   category: CategoryTable;
   deliveryMethod: DeliveryMethodTable;
+  event: EventTable;
+  hostedCheckoutSession: HostedCheckoutSessionTable;
+  idempotencyRecord: IdempotencyRecordTable;
   installation: InstallationTable;
   internalToken: InternalTokenTable;
   market: MarketTable;
   marketCountry: MarketCountryTable;
   media: MediaTable;
   merchant: MerchantTable;
+  personalData: PersonalDataTable;
   policy: PolicyTable;
   price: PriceTable;
   product: ProductTable;
@@ -307,6 +497,10 @@ export interface Tables {
   productOption: ProductOptionTable;
   productSlug: ProductSlugTable;
   productTranslation: ProductTranslationTable;
+  promotion: PromotionTable;
+  promotionBuyer: PromotionBuyerTable;
+  promotionCode: PromotionCodeTable;
+  promotionUse: PromotionUseTable;
   searchDocument: SearchDocumentTable;
   searchOffer: SearchOfferTable;
   searchTerm: SearchTermTable;

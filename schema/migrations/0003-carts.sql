@@ -1,0 +1,296 @@
+-- Promotions, carts, the personal data of buyers, the outbox, and the record of what was done once.
+
+create table promotion (
+  id text primary key,
+  merchant_id text not null references merchant,
+  trigger text not null check (trigger in ('code', 'automatic')),
+  kind text not null check (kind in ('percentage', 'fixed_amount', 'free_shipping', 'buy_x_get_y', 'gift')),
+  status text not null default 'draft' check (status in ('draft', 'active', 'paused', 'ended')),
+  titles jsonb not null,
+  -- Percentage: off each entitled line. Buy X get Y: off each of the Y.
+  basis_points integer check (basis_points between 1 and 10000),
+  amount_minor bigint check (amount_minor between 1 and 9007199254740991),
+  -- Of the amount and of the minimum subtotal.
+  currency text check (currency ~ '^[A-Z]{3}$'),
+  buy_quantity integer check (buy_quantity between 1 and 9999),
+  -- Buy X get Y: the Y. Gift: the units that are free.
+  get_quantity integer check (get_quantity between 1 and 9999),
+  minimum_subtotal_minor bigint check (minimum_subtotal_minor between 1 and 9007199254740991),
+  minimum_quantity integer check (minimum_quantity between 1 and 1999800),
+  -- What is made cheaper; both empty: everything.
+  entitled_product_ids text[] not null default '{}',
+  entitled_category_ids text[] not null default '{}',
+  -- Buy X get Y: what the X are; both empty: the same as what is made cheaper.
+  buy_product_ids text[] not null default '{}',
+  buy_category_ids text[] not null default '{}',
+  -- Empty: every market.
+  market_ids text[] not null default '{}',
+  requires_sign_in boolean not null default false,
+  -- Empty: every buyer.
+  buyer_references text[] not null default '{}',
+  starts_at timestamptz,
+  ends_at timestamptz,
+  -- Orders that may have it, together and of one buyer; null: any number.
+  usage_limit integer check (usage_limit >= 1),
+  per_buyer_limit integer check (per_buyer_limit >= 1),
+  used integer not null default 0 check (used >= 0),
+  priority integer not null default 0 check (priority between -1000 and 1000),
+  -- Automatic: takes part alone. Code: does not stand beside automatic ones.
+  is_exclusive boolean not null default false,
+  version integer not null default 1,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  check (used <= usage_limit),
+  check (ends_at > starts_at),
+  check ((kind in ('percentage', 'buy_x_get_y')) = (basis_points is not null)),
+  check ((kind = 'fixed_amount') = (amount_minor is not null)),
+  check ((kind = 'buy_x_get_y') = (buy_quantity is not null)),
+  check ((kind in ('buy_x_get_y', 'gift')) = (get_quantity is not null)),
+  check ((amount_minor is null and minimum_subtotal_minor is null) = (currency is null))
+);
+create index promotion_by_merchant on promotion (merchant_id, id);
+create index promotion_automatic on promotion (merchant_id, priority desc, id) where trigger = 'automatic' and status = 'active';
+
+create table promotion_code (
+  id text primary key,
+  merchant_id text not null references merchant,
+  promotion_id text not null references promotion,
+  -- As the merchant writes it.
+  code text not null check (length(code) between 1 and 64),
+  -- NFKC and case-folded: what buyers type is looked up by this.
+  code_normalized text not null,
+  usage_limit integer check (usage_limit >= 1),
+  used integer not null default 0 check (used >= 0),
+  created_at timestamptz not null,
+  unique (merchant_id, code_normalized),
+  check (used <= usage_limit)
+);
+create index promotion_code_by_promotion on promotion_code (promotion_id, id);
+
+-- Uses of one buyer, counted where a limit per buyer is taken.
+create table promotion_buyer (
+  promotion_id text not null references promotion,
+  buyer_reference text not null,
+  used integer not null check (used >= 0),
+  primary key (promotion_id, buyer_reference)
+);
+
+create table cart (
+  id text primary key,
+  merchant_id text not null references merchant,
+  -- What is stored; a run-out session or an expiry that nobody has written yet counts from the clock (commerce/carts/cart-status.ts).
+  status text not null default 'active' check (status in ('active', 'locked', 'completed', 'revoked', 'expired', 'merged')),
+  version integer not null default 1 check (version >= 1),
+  market_id text not null references market,
+  -- The country its prices were taken for, one of the market's.
+  country text not null check (country ~ '^[A-Z]{2}$'),
+  currency text not null check (currency ~ '^[A-Z]{3}$'),
+  tax_included boolean not null,
+  locale text not null,
+  buyer_reference text check (length(buyer_reference) between 1 and 128),
+  -- Personal data: the e-mail to write to.
+  buyer_email_id text,
+  subtotal_minor bigint not null default 0,
+  discount_minor bigint not null default 0,
+  -- Before discount; null: not known yet.
+  shipping_minor bigint,
+  shipping_discount_minor bigint not null default 0,
+  tax_minor bigint,
+  total_minor bigint not null default 0,
+  -- What the method chosen is known by; null: none chosen.
+  delivery_method_id text,
+  -- [{ id, name, carrier, priceMinor, minDays, maxDays, pickup }]: what was offered at the last change; null: no address.
+  delivery_options jsonb,
+  -- [{ code, lineId, data }]
+  warnings jsonb not null default '[]',
+  -- The personal data it ships to; the token's SHA-256, its end and its latest end.
+  address_id text,
+  address_token_digest bytea,
+  address_expires_at timestamptz,
+  address_expires_at_max timestamptz,
+  order_id text,
+  merged_into_cart_id text references cart,
+  revocation_reason text check (revocation_reason in ('buyer_request', 'merchant_request', 'security', 'duplicate', 'test', 'other')),
+  revocation_note text check (length(revocation_note) <= 280),
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  expires_at timestamptz not null,
+  -- When it was completed, revoked or merged.
+  ended_at timestamptz,
+  check (total_minor = subtotal_minor - discount_minor + coalesce(shipping_minor, 0) + case when tax_included then 0 else coalesce(tax_minor, 0) end),
+  check (discount_minor between 0 and subtotal_minor + coalesce(shipping_minor, 0)),
+  check ((ended_at is null) = (status in ('active', 'locked', 'expired'))),
+  check ((status = 'revoked') = (revocation_reason is not null)),
+  check ((status = 'merged') = (merged_into_cart_id is not null)),
+  check (num_nulls(address_id, address_token_digest, address_expires_at, address_expires_at_max, delivery_options) in (0, 5))
+);
+create index cart_by_merchant on cart (merchant_id, id);
+create index cart_by_buyer on cart (merchant_id, buyer_reference, id) where buyer_reference is not null;
+create index cart_by_expiry on cart (expires_at) where status = 'active';
+create unique index cart_address_token on cart (address_token_digest) where address_token_digest is not null;
+
+create table cart_line (
+  id text primary key,
+  cart_id text not null references cart on delete cascade,
+  merchant_id text not null references merchant,
+  position integer not null,
+  -- No foreign keys: what was put into a cart stays there when its product is deleted.
+  product_id text not null,
+  variant_id text not null,
+  quantity integer not null check (quantity between 1 and 9999),
+  unit_price_minor bigint not null check (unit_price_minor between 0 and 9007199254740991),
+  compare_at_minor bigint,
+  subtotal_minor bigint not null,
+  discount_minor bigint not null check (discount_minor between 0 and subtotal_minor),
+  tax_minor bigint,
+  total_minor bigint not null,
+  -- { productSlug, sku, title, variantTitle, image } in the cart's locale, as at the last change.
+  display jsonb not null,
+  requires_shipping boolean not null,
+  restrictions text[] not null,
+  created_at timestamptz not null,
+  unique (cart_id, variant_id),
+  check (subtotal_minor = unit_price_minor * quantity)
+);
+
+-- The code of a cart, and the automatic promotions that it has now.
+create table cart_promotion (
+  cart_id text not null references cart on delete cascade,
+  promotion_id text not null references promotion,
+  trigger text not null check (trigger in ('code', 'automatic')),
+  promotion_code_id text references promotion_code,
+  state text not null check (state in ('applied', 'suspended')),
+  suspended_reason text,
+  discount_minor bigint not null check (discount_minor >= 0),
+  -- [{ lineId, amountMinor }]; lineId null: off the shipping.
+  allocations jsonb not null,
+  position integer not null,
+  primary key (cart_id, promotion_id),
+  check ((trigger = 'code') = (promotion_code_id is not null)),
+  check ((state = 'suspended') = (suspended_reason is not null)),
+  check (trigger = 'code' or state = 'applied')
+);
+create unique index cart_promotion_one_code on cart_promotion (cart_id) where trigger = 'code';
+create index cart_promotion_by_promotion on cart_promotion (promotion_id);
+
+create table hosted_checkout_session (
+  id text primary key,
+  merchant_id text not null references merchant,
+  cart_id text not null references cart,
+  status text not null check (status in ('open', 'processing', 'completed', 'canceled', 'expired')),
+  version integer not null default 1,
+  expires_at timestamptz not null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null
+);
+create unique index hosted_checkout_session_live on hosted_checkout_session (cart_id) where status in ('open', 'processing');
+create index hosted_checkout_session_by_cart on hosted_checkout_session (cart_id, id);
+
+-- A use is taken when a session is submitted, and given back when the session fails, is canceled or expires; an order makes a redemption of it.
+create table promotion_use (
+  id bigint generated always as identity primary key,
+  merchant_id text not null references merchant,
+  promotion_id text not null references promotion,
+  promotion_code_id text references promotion_code,
+  session_id text not null references hosted_checkout_session,
+  buyer_reference text,
+  order_id text,
+  taken_at timestamptz not null,
+  redeemed_at timestamptz,
+  given_back_at timestamptz,
+  check (redeemed_at is null or given_back_at is null),
+  check ((redeemed_at is null) = (order_id is null)),
+  unique (order_id, promotion_id)
+);
+create unique index promotion_use_held on promotion_use (session_id, promotion_id) where given_back_at is null;
+create index promotion_use_by_promotion on promotion_use (promotion_id, id);
+
+-- Buyers' addresses and e-mails: encrypted under a key of the row's own, which erasing deletes.
+create table personal_data (
+  id text primary key,
+  merchant_id text not null references merchant,
+  cart_id text references cart on delete cascade,
+  -- Set: kept for this buyer's next carts.
+  buyer_reference text,
+  kind text not null check (kind in ('address', 'buyer_email')),
+  -- What may be shown of it.
+  masked jsonb not null,
+  -- How an address was checked.
+  level text check (level in ('strict', 'basic')),
+  sealed bytea,
+  data_key bytea,
+  key_id text,
+  created_at timestamptz not null,
+  erase_after timestamptz,
+  erased_at timestamptz,
+  check ((kind = 'address') = (level is not null)),
+  check ((erased_at is null) = (sealed is not null)),
+  check (num_nulls(sealed, data_key, key_id) in (0, 3))
+);
+create index personal_data_by_cart on personal_data (cart_id);
+create index personal_data_by_buyer on personal_data (merchant_id, buyer_reference, id) where buyer_reference is not null;
+create index personal_data_to_erase on personal_data (erase_after) where erased_at is null;
+
+-- What happened, rendered once in the transaction in which it did; deliveries are made of it later.
+create table event (
+  id text primary key,
+  merchant_id text not null references merchant,
+  -- Set: of interest to this installation alone.
+  installation_id text references installation,
+  type text not null,
+  schema_version integer not null,
+  subject_type text not null,
+  subject_id text not null,
+  subject_version integer not null,
+  -- The two bodies, byte for byte as they are sent.
+  snapshot text not null,
+  thin text not null,
+  occurred_at timestamptz not null
+);
+create index event_by_merchant on event (merchant_id, id);
+create index event_by_subject on event (subject_id, subject_version);
+
+-- What was answered to a request that may not happen twice. Only committed effects stand here.
+create table idempotency_record (
+  owner_id text not null,
+  -- SHA-256 of the key.
+  idempotency_key bytea not null,
+  -- SHA-256 of what was asked.
+  fingerprint bytea not null,
+  status integer not null,
+  content_type text not null,
+  sealed bytea not null,
+  data_key bytea not null,
+  key_id text not null,
+  created_at timestamptz not null,
+  primary key (owner_id, idempotency_key)
+);
+create index idempotency_record_by_age on idempotency_record (created_at);
+
+-- A cart is saved once in a transaction, and its version rises by exactly one; clients and webhooks order what they see by it.
+create function cart_saved() returns trigger language plpgsql as $$
+begin
+  if new.version <> old.version + 1 then
+    raise exception 'cart %: version % must be followed by %, not %', old.id, old.version, old.version + 1, new.version using errcode = 'CG001';
+  end if;
+  if old.xmin = pg_current_xact_id()::xid then
+    raise exception 'cart % was saved twice in one transaction', old.id using errcode = 'CG001';
+  end if;
+  return new;
+end $$;
+create trigger cart_saved before update on cart for each row execute function cart_saved();
+
+-- What belongs to a cart changes only together with its version. Checked at commit.
+create function cart_part_changed() returns trigger language plpgsql as $$
+declare
+  id_changed text := coalesce(new.cart_id, old.cart_id);
+begin
+  if exists (select 1 from cart where id = id_changed and xmin <> pg_current_xact_id()::xid) then
+    raise exception 'cart % changed without its version', id_changed using errcode = 'CG001';
+  end if;
+  return null;
+end $$;
+create constraint trigger cart_line_changed after insert or update or delete on cart_line
+  deferrable initially deferred for each row execute function cart_part_changed();
+create constraint trigger cart_promotion_changed after insert or update or delete on cart_promotion
+  deferrable initially deferred for each row execute function cart_part_changed();
