@@ -1,0 +1,121 @@
+/**
+ * A cart's whole money from its lines, its shipping, its tax and its promotions. Pure: the same input always has the same answer, and
+ * total = subtotal − discount + shipping + the tax that prices do not include.
+ */
+import { mulDivHalfEven, multiplyMinor, sumMinor } from "./allocate.ts";
+import type { DiscountRule } from "./discount-rule.ts";
+import type { EntitledLine } from "./entitlement.ts";
+import { type OpenCart, takeOff, type TakenOff } from "./take-off.ts";
+
+export interface PricingLine extends EntitledLine {
+  readonly id: string;
+  readonly unitPriceMinor: number;
+  readonly requiresShipping: boolean;
+}
+
+export interface PricingInput {
+  readonly taxIncluded: boolean;
+  /** In order of position. */
+  readonly lines: readonly PricingLine[];
+  /** Null: not known, without an address or a delivery option. */
+  readonly shippingMinor: number | null;
+  /** Null: not known, without an address. */
+  readonly tax: { readonly basisPoints: number; readonly appliesToShipping: boolean } | null;
+  /** In order of application: each takes off what those before it have left. */
+  readonly discounts: readonly DiscountRule[];
+}
+
+export interface PricedCart {
+  readonly subtotalMinor: number;
+  /** Off the lines and off the shipping. */
+  readonly discountMinor: number;
+  /** Before its discount. */
+  readonly shippingMinor: number | null;
+  readonly shippingDiscountMinor: number;
+  readonly taxMinor: number | null;
+  readonly totalMinor: number;
+  readonly lines: readonly PricedLine[];
+  /** One for each of the input's, in the same order. */
+  readonly discounts: readonly PricedDiscount[];
+}
+
+export interface PricedLine {
+  readonly id: string;
+  readonly subtotalMinor: number;
+  readonly discountMinor: number;
+  readonly taxMinor: number | null;
+  readonly totalMinor: number;
+  readonly allocations: readonly { readonly promotionId: string; readonly amountMinor: number }[];
+}
+
+export interface PricedDiscount {
+  readonly promotionId: string;
+  readonly discountMinor: number;
+  /** `lineId` null: off the shipping. Nothing off is no entry. */
+  readonly allocations: readonly { readonly lineId: string | null; readonly amountMinor: number }[];
+}
+
+export function priceCart(input: PricingInput): PricedCart {
+  const subtotals = input.lines.map((line) => multiplyMinor(line.unitPriceMinor, line.quantity));
+  const subtotalMinor = sumMinor(subtotals);
+  const taken = takeOffInTurn(input, subtotals);
+  const lines = input.lines.map((line, position) => pricedLine(input, { line, position, subtotalMinor: subtotals[position] ?? 0 }, taken));
+  const shippingDiscountMinor = sumMinor(taken.map(({ shippingMinor }) => shippingMinor));
+  const discountMinor = sumMinor([...lines.map((line) => line.discountMinor), shippingDiscountMinor]);
+  const shippingMinor = input.shippingMinor ?? 0;
+  const taxMinor = input.tax && sumMinor([...lines.map((line) => line.taxMinor ?? 0), shippingTaxOf(input, shippingMinor - shippingDiscountMinor)]);
+  return {
+    subtotalMinor,
+    discountMinor,
+    shippingMinor: input.shippingMinor,
+    shippingDiscountMinor,
+    taxMinor,
+    totalMinor: sumMinor([subtotalMinor, -discountMinor, shippingMinor, input.taxIncluded ? 0 : (taxMinor ?? 0)]),
+    lines,
+    discounts: input.discounts.map((rule, turn) => pricedDiscount(rule, input.lines, taken[turn])),
+  };
+}
+
+function takeOffInTurn({ lines, shippingMinor, discounts }: PricingInput, subtotals: readonly number[]): TakenOff[] {
+  let open: OpenCart = { lines, linesMinor: subtotals, shippingMinor: shippingMinor ?? 0 };
+  return discounts.map((rule) => {
+    const taken = takeOff(rule, open);
+    open = {
+      lines,
+      linesMinor: open.linesMinor.map((leftMinor, position) => leftMinor - (taken.linesMinor[position] ?? 0)),
+      shippingMinor: open.shippingMinor - taken.shippingMinor,
+    };
+    return taken;
+  });
+}
+
+function pricedLine(
+  input: PricingInput,
+  { line, position, subtotalMinor }: { readonly line: PricingLine; readonly position: number; readonly subtotalMinor: number },
+  taken: readonly TakenOff[],
+): PricedLine {
+  const allocations = input.discounts
+    .map(({ id }, turn) => ({ promotionId: id, amountMinor: taken[turn]?.linesMinor[position] ?? 0 }))
+    .filter(({ amountMinor }) => amountMinor > 0);
+  const discountMinor = sumMinor(allocations.map(({ amountMinor }) => amountMinor));
+  const taxMinor = input.tax && taxOn(subtotalMinor - discountMinor, input.tax.basisPoints, input.taxIncluded);
+  const totalMinor = sumMinor([subtotalMinor, -discountMinor, input.taxIncluded ? 0 : (taxMinor ?? 0)]);
+  return { id: line.id, subtotalMinor, discountMinor, taxMinor, totalMinor, allocations };
+}
+
+function pricedDiscount(rule: DiscountRule, lines: readonly PricingLine[], taken: TakenOff | undefined): PricedDiscount {
+  const allocations = [
+    ...lines.map(({ id }, position) => ({ lineId: id, amountMinor: taken?.linesMinor[position] ?? 0 })),
+    { lineId: null, amountMinor: taken?.shippingMinor ?? 0 },
+  ].filter(({ amountMinor }) => amountMinor > 0);
+  return { promotionId: rule.id, discountMinor: sumMinor(allocations.map(({ amountMinor }) => amountMinor)), allocations };
+}
+
+function shippingTaxOf({ tax, taxIncluded }: PricingInput, netShippingMinor: number): number {
+  return tax?.appliesToShipping ? taxOn(netShippingMinor, tax.basisPoints, taxIncluded) : 0;
+}
+
+/** Included: the part of a price that is tax. Added: what comes on top. */
+function taxOn(netMinor: number, basisPoints: number, isIncluded: boolean): number {
+  return mulDivHalfEven(netMinor, basisPoints, isIncluded ? 10_000 + basisPoints : 10_000);
+}

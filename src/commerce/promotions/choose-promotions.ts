@@ -1,0 +1,158 @@
+/**
+ * Which promotions a cart gets: the automatic ones whose conditions it meets, then its code, and why the code is refused where it is. No
+ * rule with a broken condition is ever applied, and what is refused is never counted.
+ */
+import { sumMinor, multiplyMinor } from "#commerce/pricing/allocate.ts";
+import { missingUnitsOf } from "#commerce/pricing/buy-x-get-y.ts";
+import { entitledTo, quantityOf } from "#commerce/pricing/entitlement.ts";
+import { priceCart, type PricedCart, type PricingInput, type PricingLine } from "#commerce/pricing/price-cart.ts";
+import type { PromotionRule, RefusalReason } from "./promotion-rule.ts";
+
+export interface CartFacts {
+  readonly marketId: string;
+  readonly currency: string;
+  readonly buyerReference: string | null;
+  readonly now: Date;
+  readonly pricing: Omit<PricingInput, "discounts">;
+}
+
+export interface Refusal {
+  readonly reason: RefusalReason;
+  /** What a minimum asks, and how far the cart is from it. */
+  readonly data: {
+    readonly requiredAmountMinor?: number;
+    readonly missingAmountMinor?: number;
+    readonly requiredQuantity?: number;
+    readonly missingQuantity?: number;
+  };
+}
+
+export interface Choice {
+  /** Those that take something off, in order of application. */
+  readonly automatic: readonly PromotionRule[];
+  /** Applied after them where its refusal is null, even while it takes nothing off. */
+  readonly code: { readonly rule: PromotionRule; readonly refusal: Refusal | null } | null;
+  readonly priced: PricedCart;
+}
+
+export interface OfferedPromotions {
+  readonly automatic: readonly PromotionRule[];
+  readonly code: PromotionRule | null;
+}
+
+export function choosePromotions(facts: CartFacts, offered: OfferedPromotions): Choice {
+  const automatic = chooseAutomatic(facts, offered.automatic);
+  if (offered.code === null) return choice(facts, automatic, null);
+  const rule = offered.code;
+  const refusal = findRefusal(rule, facts);
+  if (refusal !== null) return choice(facts, automatic, { rule, refusal });
+  const rivalry = rivalryOf(rule, automatic, facts);
+  if (rivalry === "together") return choice(facts, automatic, { rule, refusal: null });
+  if (rivalry === "code_alone") return choice(facts, [], { rule, refusal: null });
+  return choice(facts, automatic, { rule, refusal: { reason: rivalry, data: {} } });
+}
+
+function choice(facts: CartFacts, automatic: readonly PromotionRule[], code: Choice["code"]): Choice {
+  return { automatic, code, priced: priceWith(facts, code?.refusal === null ? [...automatic, code.rule] : automatic) };
+}
+
+/** An exclusive one takes part only as the first that takes something off, and then alone. */
+function chooseAutomatic(facts: CartFacts, offered: readonly PromotionRule[]): readonly PromotionRule[] {
+  const eligible = offered.filter((rule) => findRefusal(rule, facts) === null).toSorted(byPrecedence);
+  const first = eligible.find((rule) => priceWith(facts, [rule]).discountMinor > 0);
+  if (first === undefined) return [];
+  if (first.isExclusive) return [first];
+  const combining = eligible.filter((rule) => !rule.isExclusive);
+  const { discounts } = priceWith(facts, combining);
+  return combining.filter((_, turn) => (discounts[turn]?.discountMinor ?? 0) > 0);
+}
+
+function byPrecedence(a: PromotionRule, b: PromotionRule): number {
+  return b.priority - a.priority || (a.id < b.id ? -1 : 1);
+}
+
+/** How a code that would apply by itself stands to the automatic ones that were taken. */
+function rivalryOf(
+  code: PromotionRule,
+  automatic: readonly PromotionRule[],
+  facts: CartFacts,
+): "together" | "code_alone" | "superseded_by_better_deal" | "combination_disallowed" {
+  const [first] = automatic;
+  if (first === undefined) return "together";
+  if (code.isExclusive) {
+    const isBetter = priceWith(facts, [code]).discountMinor >= priceWith(facts, automatic).discountMinor;
+    return isBetter ? "code_alone" : "superseded_by_better_deal";
+  }
+  if (!first.isExclusive) return "together";
+  return code.priority > first.priority ? "code_alone" : "combination_disallowed";
+}
+
+function priceWith(facts: CartFacts, rules: readonly PromotionRule[]): PricedCart {
+  return priceCart({ ...facts.pricing, discounts: rules.map(({ discount }) => discount) });
+}
+
+type Condition = (rule: PromotionRule, facts: CartFacts) => Refusal | null;
+
+const unless = (isBroken: (rule: PromotionRule, facts: CartFacts) => boolean, reason: RefusalReason): Condition => {
+  return (rule, facts) => (isBroken(rule, facts) ? { reason, data: {} } : null);
+};
+
+/** The first that is broken is the reason. What has ended is over, whatever else is wrong: no waiting brings it back, as it may for a pause. */
+const conditions: readonly Condition[] = [
+  unless((rule, { now }) => rule.status === "ended" || (rule.endsAt !== null && rule.endsAt <= now), "ended"),
+  unless((rule) => rule.status === "paused", "paused"),
+  unless((rule, { now }) => rule.status === "draft" || (rule.startsAt !== null && rule.startsAt > now), "not_started"),
+  unless((rule, { marketId }) => rule.marketIds.length > 0 && !rule.marketIds.includes(marketId), "market_not_eligible"),
+  unless((rule, { currency }) => rule.currency !== null && rule.currency !== currency, "currency_mismatch"),
+  unless((rule) => isUsedUp(rule) || (rule.code !== null && isUsedUp(rule.code)), "usage_limit_reached"),
+  unless((rule, { buyerReference }) => buyerReference === null && needsBuyer(rule), "sign_in_required"),
+  unless((rule, { buyerReference }) => !isForBuyer(rule, buyerReference), "customer_not_eligible"),
+  unless((rule) => rule.perBuyerLimit !== null && rule.usedByBuyer >= rule.perBuyerLimit, "customer_usage_limit_reached"),
+  unless((rule, facts) => entitledLinesOf(rule, facts).length === 0, "no_entitled_lines"),
+  requireMinimumSubtotal,
+  requireMinimumQuantity,
+];
+
+function findRefusal(rule: PromotionRule, facts: CartFacts): Refusal | null {
+  for (const condition of conditions) {
+    const refusal = condition(rule, facts);
+    if (refusal !== null) return refusal;
+  }
+  return null;
+}
+
+function isUsedUp({ used, usageLimit }: { readonly used: number; readonly usageLimit: number | null }): boolean {
+  return usageLimit !== null && used >= usageLimit;
+}
+
+function needsBuyer(rule: PromotionRule): boolean {
+  return rule.requiresSignIn || rule.perBuyerLimit !== null || rule.buyerReferences.length > 0;
+}
+
+function isForBuyer({ buyerReferences }: PromotionRule, buyerReference: string | null): boolean {
+  return buyerReferences.length === 0 || (buyerReference !== null && buyerReferences.includes(buyerReference));
+}
+
+function entitledLinesOf(rule: PromotionRule, { pricing }: CartFacts): PricingLine[] {
+  return pricing.lines.filter(entitledTo(rule.discount.entitled));
+}
+
+/** Before discounts: one promotion must not take away what another was promised for. */
+function requireMinimumSubtotal(rule: PromotionRule, facts: CartFacts): Refusal | null {
+  const requiredAmountMinor = rule.minimumSubtotalMinor ?? 0;
+  const subtotals = entitledLinesOf(rule, facts).map(({ unitPriceMinor, quantity }) => multiplyMinor(unitPriceMinor, quantity));
+  const missingAmountMinor = requiredAmountMinor - sumMinor(subtotals);
+  return missingAmountMinor > 0 ? { reason: "minimum_subtotal_not_met", data: { requiredAmountMinor, missingAmountMinor } } : null;
+}
+
+/** Of entitled units; "buy X, get Y" asks besides for what one application needs. Told is what is missing for both. */
+function requireMinimumQuantity(rule: PromotionRule, facts: CartFacts): Refusal | null {
+  const minimum = rule.minimumQuantity ?? 0;
+  const asked = [{ requiredQuantity: minimum, missingQuantity: minimum - quantityOf(entitledLinesOf(rule, facts)) }];
+  if (rule.discount.kind === "buy_x_get_y") {
+    const { buyQuantity, getQuantity } = rule.discount;
+    asked.push({ requiredQuantity: buyQuantity + getQuantity, missingQuantity: missingUnitsOf(rule.discount, facts.pricing.lines) });
+  }
+  const data = asked.reduce((most, other) => (other.missingQuantity > most.missingQuantity ? other : most));
+  return data.missingQuantity > 0 ? { reason: "minimum_quantity_not_met", data } : null;
+}
