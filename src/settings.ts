@@ -1,7 +1,9 @@
 /** The environment, read once at start into one frozen, typed object. A bad value stops the start with one line that names it and its rule. */
 import { resolve } from "node:path";
 import { z } from "zod";
+import type { EncryptionKey } from "#foundation/encryption.ts";
 import { logLevels } from "#foundation/log.ts";
+import { encryptionKeysRule, parseEncryptionKeys } from "./encryption-keys.ts";
 
 export class BadSetting extends Error {}
 
@@ -20,16 +22,12 @@ const address = (protocols: readonly string[], example: string): z.ZodType<strin
   z.string().refine((value) => URL.canParse(value) && protocols.includes(new URL(value).protocol), `must be an address like ${example}`);
 const postgresUrl = address(["postgres:", "postgresql:"], "postgres://user:password@host:5432/name");
 const httpUrl = address(["http:", "https:"], "https://api.example.com").refine((value) => !value.endsWith("/"), "must not end with a slash");
-const encryptionKeys = z
-  .string()
-  .transform((value) => value.split(",").map((part) => part.split(":")))
-  .refine(
-    (keys) => keys.every(([id, key, rest]) => /^[\w-]{1,32}$/.test(id ?? "") && Buffer.from(key ?? "", "base64").length === 32 && rest === undefined),
-    {
-      error: "must be a comma-separated list of id:base64, each key 32 bytes",
-    },
-  )
-  .transform((keys) => keys.map(([id = "", key = ""]) => ({ id, key: Buffer.from(key, "base64") })));
+const encryptionKeys = z.string().transform((value, context) => {
+  const keys = parseEncryptionKeys(value);
+  if (typeof keys !== "string") return keys;
+  context.addIssue(keys);
+  return z.NEVER;
+});
 const origins = z
   .string()
   .transform((value) => value.split(",").map((origin) => origin.trim()))
@@ -76,6 +74,8 @@ export interface Settings {
   readonly databasePrepared: boolean;
   readonly dataDir: string;
   readonly redisUrl: string | undefined;
+  /** The first encrypts, all decrypt. Undefined, on the embedded database only: those that are kept in `dataDir`. */
+  readonly encryptionKeys: readonly EncryptionKey[] | undefined;
   readonly demo: boolean;
   readonly rateLimitScale: number;
   readonly corsOrigins: readonly string[];
@@ -89,7 +89,7 @@ export function readSettings(environment: Environment): Settings {
   const values = parse(environment);
   const isEmbedded = values.DATABASE_URL === undefined;
   if (!isEmbedded && values.ENCRYPTION_KEYS === undefined)
-    throw new BadSetting("ENCRYPTION_KEYS is required with DATABASE_URL: a comma-separated list of id:base64, each key 32 bytes.");
+    throw new BadSetting(`ENCRYPTION_KEYS is required with DATABASE_URL: ${encryptionKeysRule}.`);
   return Object.freeze({
     host: values.HOST,
     port: values.PORT,
@@ -100,6 +100,7 @@ export function readSettings(environment: Environment): Settings {
     databasePrepared: values.DATABASE_PREPARED,
     dataDir: resolve(values.DATA_DIR),
     redisUrl: values.REDIS_URL,
+    encryptionKeys: values.ENCRYPTION_KEYS,
     demo: values.DEMO ?? isEmbedded,
     rateLimitScale: values.RATE_LIMIT_SCALE,
     corsOrigins: values.CORS_ORIGINS,

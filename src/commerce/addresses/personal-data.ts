@@ -1,0 +1,114 @@
+/**
+ * Addresses and e-mails of buyers as rows of `personal_data`: sealed for their own row, beside what may be shown of them. Erasing one takes its
+ * data key away, so that no copy of the ciphertext opens again, and reduces what is shown to the country.
+ */
+import { type Insertable, type Selectable, sql } from "kysely";
+import type { Database } from "#database/connect.ts";
+import type { PersonalDataTable } from "#database/tables.ts";
+import { inTransaction, type Transaction } from "#database/transaction.ts";
+import type { Keyring, Place } from "#foundation/encryption.ts";
+import { erasedMask, maskAddress, type MaskedAddress, maskEmail } from "./mask-address.ts";
+import type { AddressLevel, PostalAddress } from "./postal-address.ts";
+
+/** What is sealed: an address with how it was checked, or an e-mail. */
+export type PersonalData =
+  | { readonly kind: "address"; readonly address: PostalAddress; readonly level: AddressLevel }
+  | { readonly kind: "buyer_email"; readonly email: string };
+
+export type PersonalDataToSeal = PersonalData & {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly cartId: string | null;
+  readonly now: Date;
+  readonly eraseAfter: Date | null;
+};
+
+export type PersonalDataRow = Selectable<PersonalDataTable>;
+export type SealedRow = Pick<PersonalDataRow, "id" | "kind" | "level" | "sealed" | "dataKey" | "keyId">;
+
+/** What `masked` of an e-mail's row holds; null when it was erased. An address's holds a MaskedAddress. */
+export interface MaskedEmail {
+  readonly emailHint: string | null;
+}
+
+/** A row to insert. */
+export function sealPersonalData(keyring: Keyring, data: PersonalDataToSeal): Insertable<PersonalDataTable> {
+  const { id, merchantId, cartId, kind, now, eraseAfter } = data;
+  const masked: MaskedAddress | MaskedEmail = data.kind === "address" ? maskAddress(data.address) : { emailHint: maskEmail(data.email) };
+  const { sealed, dataKey, keyId } = keyring.seal(JSON.stringify(data.kind === "address" ? data.address : data.email), placeOf(id));
+  return {
+    id,
+    merchantId,
+    cartId,
+    kind,
+    masked: JSON.stringify(masked),
+    level: data.kind === "address" ? data.level : null,
+    sealed,
+    dataKey,
+    keyId,
+    createdAt: now,
+    eraseAfter,
+    erasedAt: null,
+  };
+}
+
+/** Undefined when it was erased; throws DecryptionFailed when it does not open. */
+export function openPersonalData(keyring: Keyring, row: SealedRow): PersonalData | undefined {
+  const { id, kind, level, sealed, dataKey, keyId } = row;
+  if (sealed === null || dataKey === null || keyId === null) return undefined;
+  const plain: unknown = JSON.parse(keyring.open({ sealed, dataKey, keyId }, placeOf(id)).toString("utf8"));
+  // Only what was sealed here for this row opens: its form is ours.
+  return kind === "address" ? { kind, address: plain as PostalAddress, level: level ?? "basic" } : { kind, email: plain as string };
+}
+
+/** For the command that wraps all data keys by the first key. */
+export const placeOf = (id: string): Place => ({ table: "personal_data", column: "sealed", rowId: id });
+
+/** How many were erased: those that were already are not counted. */
+export async function erasePersonalData(transaction: Transaction, ids: readonly string[], now: Date): Promise<number> {
+  if (ids.length === 0) return 0;
+  const { numUpdatedRows } = await transaction
+    .updateTable("personalData")
+    .set({ sealed: null, dataKey: null, keyId: null, erasedAt: now, masked: erased() })
+    .where(sql<boolean>`id = any(${ids}::text[])`)
+    .where("erasedAt", "is", null)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+}
+
+const batchRowsMax = 500;
+
+/** Erases all that is due, a transaction for each batch; what another process erases at the same time is left to it. */
+export async function eraseDue(db: Database, now: Date): Promise<number> {
+  for (let total = 0; ;) {
+    const erasedRows = await inTransaction(db, (transaction) => eraseBatch(transaction, now));
+    total += erasedRows;
+    if (erasedRows < batchRowsMax) return total;
+  }
+}
+
+async function eraseBatch(transaction: Transaction, now: Date): Promise<number> {
+  const due = await transaction
+    .selectFrom("personalData")
+    .select("id")
+    .where("erasedAt", "is", null)
+    .where("eraseAfter", "<=", now)
+    .orderBy("eraseAfter")
+    .limit(batchRowsMax)
+    .forUpdate()
+    .skipLocked()
+    .execute();
+  return erasePersonalData(
+    transaction,
+    due.map(({ id }) => id),
+    now,
+  );
+}
+
+/** The city, region and initials are personal as well; where it went to, counts are made of. */
+function erased(): ReturnType<typeof sql<string>> {
+  const { countryCode: _, ...nothing } = erasedMask("");
+  return sql<string>`case kind
+    when 'address' then jsonb_build_object('countryCode', masked -> 'countryCode') || ${JSON.stringify(nothing)}::jsonb
+    else ${JSON.stringify({ emailHint: null } satisfies MaskedEmail)}::jsonb end`;
+}

@@ -1,0 +1,57 @@
+/** A postal address as it is given and as it is kept: tidied, its codes written the way its country writes them. */
+export interface PostalAddressInput {
+  readonly recipientName?: string | null | undefined;
+  readonly company?: string | null | undefined;
+  readonly line1?: string | null | undefined;
+  readonly line2?: string | null | undefined;
+  readonly line3?: string | null | undefined;
+  readonly district?: string | null | undefined;
+  readonly city?: string | null | undefined;
+  /** ISO 3166-2, with or without its country: `US-CA`, `CA`. */
+  readonly regionCode?: string | null | undefined;
+  readonly postalCode?: string | null | undefined;
+  /** ISO 3166-1 alpha-2. */
+  readonly countryCode?: string | null | undefined;
+  /** E.164. */
+  readonly phone?: string | null | undefined;
+  readonly email?: string | null | undefined;
+}
+
+export interface PostalAddress {
+  readonly recipientName: string;
+  readonly company: string | null;
+  readonly line1: string;
+  readonly line2: string | null;
+  readonly line3: string | null;
+  readonly district: string | null;
+  readonly city: string | null;
+  readonly regionCode: string | null;
+  readonly postalCode: string | null;
+  readonly countryCode: string;
+  readonly phone: string | null;
+  readonly email: string | null;
+}
+
+export type AddressField = keyof PostalAddress;
+
+/** In characters, after tidying. A region code of ISO 3166-2 has six at most, a country code two. */
+export const addressLengthMax = {
+  recipientName: 100,
+  company: 100,
+  line1: 120,
+  line2: 120,
+  line3: 120,
+  district: 80,
+  city: 80,
+  regionCode: 6,
+  postalCode: 16,
+  countryCode: 2,
+  phone: 32,
+  email: 254,
+} as const satisfies Record<AddressField, number>;
+
+export const addressFields = Object.keys(addressLengthMax) as readonly AddressField[];
+
+/** `basic` looks at the country, lengths and forbidden content; `strict` also at all that the country asks for. */
+export const addressLevels = ["strict", "basic"] as const;
+export type AddressLevel = (typeof addressLevels)[number];

@@ -1,0 +1,217 @@
+/** An address is kept the way its country writes it, or refused with all of its faults at once. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { checkAddress } from "#commerce/addresses/check-address.ts";
+import { addressFields, addressLengthMax, type PostalAddress, type PostalAddressInput } from "#commerce/addresses/postal-address.ts";
+import { Failure } from "#foundation/failure.ts";
+import { isCountry } from "#foundation/locales.ts";
+import { badAddresses, goodAddresses } from "./addresses.ts";
+
+const inBerlin: PostalAddressInput = { recipientName: "Anna Beispiel", line1: "Linden 1", city: "Berlin", postalCode: "10115", countryCode: "DE" };
+const nothing = Object.fromEntries(addressFields.map((field) => [field, null])) as unknown as PostalAddress;
+
+function refusal(input: PostalAddressInput, level: "strict" | "basic" = "strict"): Failure {
+  try {
+    checkAddress(input, level);
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+  throw new Error("It was not refused.");
+}
+
+function faultsOf(input: PostalAddressInput, level: "strict" | "basic" = "strict"): string[] {
+  const failure = refusal(input, level);
+  expect(failure.code).toBe("address_invalid");
+  return (failure.parts.details ?? []).map((detail) => `${detail.field} ${detail.code}`);
+}
+
+it("is shown with addresses of many countries", () => {
+  expect(new Set(goodAddresses.map(([{ countryCode }]) => countryCode?.toUpperCase())).size).toBeGreaterThan(60);
+});
+
+it.each(goodAddresses)("keeps %o, with the fields that it corrected", (input, kept) => {
+  const corrected = addressFields.filter((field) => kept[field] !== undefined).map((field) => `/address/${field}`);
+  expect(checkAddress(input, "strict")).toEqual({ address: { ...nothing, ...input, ...kept }, corrected });
+  expect(checkAddress(input, "basic")).toEqual({ address: { ...nothing, ...input, ...kept }, corrected });
+});
+
+it.each(badAddresses)("refuses %o, naming every fault", (input, faults) => {
+  expect(faultsOf(input)).toEqual(faults);
+});
+
+describe("tidying", () => {
+  it.each([
+    ["recipientName", "  Anna \u00a0 Beispiel\u3000", "Anna Beispiel"],
+    ["line1", "Mu\u0308llerstraße 1", "Müllerstraße 1"],
+    ["phone", "+49 (30) 123-45.67", "+49301234567"],
+    ["email", "Anna.B@Example.COM", "Anna.B@example.com"],
+    ["line2", "   ", null],
+  ] as const)("makes of the %s %j: %j", (field, given, kept) => {
+    const { address, corrected } = checkAddress({ ...inBerlin, [field]: given }, "strict");
+    expect(address[field]).toBe(kept);
+    expect(corrected).toEqual([`/address/${field}`]);
+  });
+
+  it("counts nothing as corrected that was not given", () => {
+    expect(checkAddress({ ...inBerlin, company: "", line2: null, line3: undefined }, "strict").corrected).toEqual([]);
+  });
+
+  it("keeps what is odd and nevertheless text of an address", () => {
+    for (const text of [
+      "Café № 5 #12 * & ©™ ½ → 1/2",
+      "Booking.com B.V.",
+      "a < b > c",
+      "O'Brien & Söhne; KG",
+      "نشانی\u200cها",
+      "1 & 2 Wwwhite St",
+      "㊗ビル",
+    ])
+      expect(checkAddress({ ...inBerlin, company: text }, "strict").address.company).toBe(text);
+  });
+});
+
+describe("forbidden content", () => {
+  const texts = [
+    ["control_character", "a\u0000b"],
+    ["control_character", "Anna\n"],
+    ["control_character", "Anna\tBeispiel"],
+    ["control_character", "\u0085"],
+    ["control_character", "a\u2028b"],
+    ["control_character", "evil\u202etxt"],
+    ["control_character", "a\ud800"],
+    ["html", "<b>Anna</b>"],
+    ["html", "</p>"],
+    ["html", "<!-- x -->"],
+    ["html", "<script"],
+    ["html", "&lt;b&gt;"],
+    ["html", "&#60;"],
+    ["html", "&#x3C;"],
+    ["url", "http://example.com"],
+    ["url", "HTTPS://example.com"],
+    ["url", "see www.example.com"],
+    ["url", "ftp://example.com"],
+    ["url", "javascript:alert(1)"],
+    ["emoji", "Anna 😀"],
+    ["emoji", "❤"],
+    ["emoji", "🇩🇪"],
+    ["emoji", "1️⃣"],
+    ["emoji", "👩‍👩‍👧"],
+    ["emoji", "©️"],
+  ] as const;
+
+  it.each(texts)("is refused as %s in every field and at both levels: %j", (code, text) => {
+    for (const field of ["recipientName", "company", "line1", "line2", "line3", "district", "city", "regionCode", "postalCode", "phone"] as const)
+      for (const level of ["strict", "basic"] as const)
+        expect(faultsOf({ ...inBerlin, [field]: text }, level)).toEqual([`/address/${field} ${code}`]);
+  });
+
+  it("is named whole when there is more of it", () => {
+    expect(faultsOf({ ...inBerlin, line1: "<a href=http://x>😀\n" })).toEqual([
+      "/address/line1 control_character",
+      "/address/line1 html",
+      "/address/line1 url",
+      "/address/line1 emoji",
+    ]);
+  });
+
+  it("may look like a URL in the domain of an e-mail only", () => {
+    expect(checkAddress({ ...inBerlin, email: "anna@www.example.com" }, "strict").corrected).toEqual([]);
+    expect(faultsOf({ ...inBerlin, email: "http://anna@example.com" })).toEqual(["/address/email url"]);
+  });
+});
+
+describe("lengths", () => {
+  const lengths = addressFields.filter((field) => field !== "countryCode").map((field) => [field, addressLengthMax[field]] as const);
+
+  it.each(lengths)("of %s end at %d characters, at both levels", (field, max) => {
+    for (const level of ["strict", "basic"] as const)
+      expect(faultsOf({ ...inBerlin, [field]: "𠮷".repeat(max + 1) }, level)).toEqual([`/address/${field} too_long`]);
+    expect(checkAddress({ ...inBerlin, [field]: "𠮷".repeat(max) }, "basic").address[field]).toBe("𠮷".repeat(max));
+  });
+
+  it("are counted after tidying", () => {
+    expect(checkAddress({ ...inBerlin, line2: `${" ".repeat(500)}x` }, "strict").address.line2).toBe("x");
+  });
+
+  it("are judged without backtracking: sixty thousand characters in every field are refused like a few too many", () => {
+    for (const part of ["a", "a.", "a@", "<", "&a", "www", "ht", "1 ", "A-", "\u0301"]) {
+      const text = part.repeat(60_000 / part.length);
+      const faults = faultsOf(Object.fromEntries(addressFields.map((field) => [field, text])));
+      expect(faults).toContain("/address/line1 too_long");
+    }
+  });
+});
+
+describe("basic", () => {
+  it("asks for no more than a name, a line and a country", () => {
+    const input = { recipientName: "Anna", line1: "Somewhere", countryCode: "US" };
+    expect(checkAddress(input, "basic")).toEqual({ address: { ...nothing, ...input }, corrected: [] });
+    expect(faultsOf({}, "basic")).toEqual(["/address/recipientName required", "/address/line1 required", "/address/countryCode required"]);
+    expect(faultsOf({ ...input, countryCode: "XX" }, "basic")).toEqual(["/address/countryCode unknown_country"]);
+  });
+
+  it("keeps codes that it does not know, and writes those that it knows like strict", () => {
+    const odd = { ...inBerlin, postalCode: "ABC", regionCode: "Bayern", phone: "call me", email: "anna" };
+    expect(checkAddress(odd, "basic")).toEqual({ address: { ...nothing, ...odd }, corrected: [] });
+    const contradiction = { ...inBerlin, countryCode: "US", regionCode: "ny", postalCode: "950141234" };
+    expect(checkAddress(contradiction, "basic").address).toMatchObject({ regionCode: "US-NY", postalCode: "95014-1234" });
+  });
+});
+
+it("lists the regions where there are few, and never repeats what was entered", () => {
+  const input = { ...inBerlin, regionCode: "QX-QX", postalCode: "QXQX", phone: "QXQX", email: "QXQX" };
+  const { message, parts } = refusal(input);
+  const [region] = parts.details ?? [];
+  expect(region).toEqual({
+    in: "body",
+    field: "/address/regionCode",
+    code: "unknown_region",
+    message: "It is not a region of DE in ISO 3166-2.",
+    allowed: "BB BE BW BY HB HE HH MV NI NW RP SH SL SN ST TH".split(" ").map((key) => `DE-${key}`),
+  });
+  expect(JSON.stringify([message, parts])).not.toContain("QX");
+  expect(refusal({ ...input, countryCode: "US" }).parts.details?.[0]?.allowed).toBeNull();
+});
+
+const someOf = (characters: string): fc.Arbitrary<string> => fc.constantFrom(...Array.from(characters));
+const noisy = (text: string | null | undefined): fc.Arbitrary<string | null | undefined> =>
+  typeof text === "string" && text !== ""
+    ? fc.tuple(fc.constantFrom("", " ", "\u3000"), fc.boolean(), fc.constantFrom("", " ")).map(([before, isLower, after]) => {
+        return `${before}${isLower ? text.toLowerCase() : text}${after}`;
+      })
+    : fc.constant(text);
+
+it("finds nothing to correct in what it has kept", () => {
+  const good = fc
+    .constantFrom(...goodAddresses.map(([input]) => input))
+    .chain((input) => fc.record(Object.fromEntries(Object.entries(input).map(([field, text]) => [field, noisy(text as string)]))));
+  fc.assert(
+    fc.property(good, fc.constantFrom("strict" as const, "basic" as const), (input, level) => {
+      const { address } = checkAddress(input, level);
+      expect(checkAddress(address, level)).toEqual({ address, corrected: [] });
+    }),
+  );
+});
+
+it("finds nothing to correct in what it has kept of any text", () => {
+  const code = fc.string({ unit: someOf("AZaz09 -.０〒"), maxLength: 10 });
+  const country = fc.string({ unit: someOf("ABCDEFGHIJKLMNOPQRSTUVWXYZ"), minLength: 2, maxLength: 2 }).filter(isCountry);
+  const input = fc.record({
+    recipientName: fc.constant("A"),
+    line1: fc.constant("B"),
+    line2: fc.string({ unit: fc.constantFrom("a", "é", "e\u0301", " ", "\u3000", "ﬁ"), maxLength: 9 }),
+    countryCode: country,
+    regionCode: fc.string({ unit: someOf("ABab01-"), maxLength: 6 }),
+    postalCode: code,
+    phone: fc.string({ unit: someOf("+01 9-()"), maxLength: 20 }),
+    email: fc.string({ unit: someOf("aB@.-"), maxLength: 12 }),
+  });
+  fc.assert(
+    fc.property(input, (given) => {
+      const { address } = checkAddress(given, "basic");
+      expect(checkAddress(address, "basic")).toEqual({ address, corrected: [] });
+    }),
+    { numRuns: 2000 },
+  );
+});

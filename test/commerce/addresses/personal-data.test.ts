@@ -1,0 +1,165 @@
+/** Buyers' addresses and e-mails are unreadable in the database, open in their own row only, and are gone once erased. */
+import { randomBytes } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
+import { sql } from "kysely";
+import { beforeAll, beforeEach, expect, it } from "vitest";
+import { checkAddress } from "#commerce/addresses/check-address.ts";
+import { eraseDue, erasePersonalData, openPersonalData, type PersonalDataToSeal, sealPersonalData } from "#commerce/addresses/personal-data.ts";
+import type { OpenDatabase } from "#database/connect.ts";
+import { inTransaction } from "#database/transaction.ts";
+import { createKeyring, DecryptionFailed } from "#foundation/encryption.ts";
+import { createId } from "#foundation/ids.ts";
+import { describeOnBoth } from "#test/support/databases.ts";
+
+const now = new Date("2026-11-20T10:00:00.000Z");
+const at = (ms: number): Date => new Date(now.getTime() + ms);
+const keyring = createKeyring([{ id: "k1", key: randomBytes(32) }]);
+const merchantId = createId("merchant");
+const { address } = checkAddress(
+  {
+    recipientName: "Anna Beispiel",
+    line1: "Unter den Linden 77",
+    city: "Berlin",
+    regionCode: "BE",
+    postalCode: "10117",
+    countryCode: "DE",
+    phone: "+49301234567",
+    email: "anna@example.com",
+  },
+  "strict",
+);
+
+const own = (parts: { readonly eraseAfter?: Date } = {}) => ({
+  id: createId("personalData"),
+  merchantId,
+  cartId: null,
+  now,
+  eraseAfter: parts.eraseAfter ?? null,
+});
+const anAddress = (parts?: { readonly eraseAfter?: Date }): PersonalDataToSeal => ({ kind: "address", address, level: "strict", ...own(parts) });
+const anEmail = (parts?: { readonly eraseAfter?: Date }): PersonalDataToSeal => ({ kind: "buyer_email", email: "anna@example.com", ...own(parts) });
+
+describeOnBoth("personal data", (open, engine) => {
+  let database: OpenDatabase;
+  beforeAll(async () => {
+    database = await open();
+    await database.db
+      .insertInto("merchant")
+      .values({
+        id: merchantId,
+        slug: "first",
+        name: "First",
+        mode: "test",
+        defaultLocale: "en",
+        defaultMarket: "DE",
+        createdAt: now,
+        updatedAt: now,
+      })
+      .execute();
+  });
+  beforeEach(() => database.db.deleteFrom("personalData").execute());
+
+  async function insert(...all: readonly PersonalDataToSeal[]): Promise<void> {
+    await database.db
+      .insertInto("personalData")
+      .values(all.map((data) => sealPersonalData(keyring, data)))
+      .execute();
+  }
+  const rowOf = ({ id }: PersonalDataToSeal) => database.db.selectFrom("personalData").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+  const erase = (ids: readonly string[], when: Date) => inTransaction(database.db, (transaction) => erasePersonalData(transaction, ids, when));
+
+  it("opens to what was sealed, and shows its mask", async () => {
+    const [first, second] = [anAddress({ eraseAfter: at(1000) }), anEmail()];
+    await insert(first, second);
+    expect(openPersonalData(keyring, await rowOf(first))).toEqual({ kind: "address", address, level: "strict" });
+    expect(openPersonalData(keyring, await rowOf(second))).toEqual({ kind: "buyer_email", email: "anna@example.com" });
+    expect(await rowOf(first)).toMatchObject({
+      level: "strict",
+      masked: { countryCode: "DE", regionCode: "DE-BE", city: "Berlin", postalCodePrefix: "10", recipientInitials: "A. B.", complete: true },
+      keyId: "k1",
+      createdAt: now,
+      eraseAfter: at(1000),
+      erasedAt: null,
+    });
+    expect((await rowOf(second)).masked).toEqual({ emailHint: "a•••@e•••.com" });
+  });
+
+  it("has nothing of what was sealed in any column", async () => {
+    await insert(anAddress(), anEmail());
+    const { rows } = await sql<{ text: string }>`select p::text || encode(sealed, 'escape') as text from personal_data p`.execute(database.db);
+    expect(rows).toHaveLength(2);
+    for (const { text } of rows)
+      for (const secret of ["Anna", "Beispiel", "Linden", "10117", "301234567", "anna@", "example"]) expect(text).not.toContain(secret);
+  });
+
+  it("does not open in another row, nor with a key of another row", async () => {
+    const [first, second] = [anAddress(), anAddress()];
+    await insert(first, second);
+    const [one, other] = [await rowOf(first), await rowOf(second)];
+    expect(() => openPersonalData(keyring, { ...one, id: other.id })).toThrow(DecryptionFailed);
+    expect(() => openPersonalData(keyring, { ...one, dataKey: other.dataKey })).toThrow(DecryptionFailed);
+    expect(() => openPersonalData(createKeyring([{ id: "k1", key: randomBytes(32) }]), one)).toThrow(DecryptionFailed);
+  });
+
+  it("is gone once erased, but for the country; what was erased before stays as it is", async () => {
+    const [first, second, kept] = [anAddress(), anEmail(), anAddress()];
+    await insert(first, second, kept);
+    expect(await erase([first.id, second.id, "psd_unknown"], at(1))).toBe(2);
+    expect(await erase([first.id], at(2))).toBe(0);
+    expect(await erase([], at(2))).toBe(0);
+    const gone = { sealed: null, dataKey: null, keyId: null, erasedAt: at(1) };
+    expect(await rowOf(first)).toMatchObject({
+      ...gone,
+      masked: { countryCode: "DE", regionCode: null, city: null, postalCodePrefix: null, recipientInitials: null, complete: false },
+    });
+    expect(await rowOf(second)).toMatchObject({ ...gone, masked: { emailHint: null } });
+    expect(openPersonalData(keyring, await rowOf(first))).toBeUndefined();
+    expect(openPersonalData(keyring, await rowOf(kept))).toMatchObject({ address });
+  });
+
+  it("is erased when it is due, however much there is", async () => {
+    const due = Array.from({ length: 1201 }, (_, index) => anEmail({ eraseAfter: at(-index) }));
+    const later = anAddress({ eraseAfter: at(1) });
+    const never = anAddress();
+    for (let from = 0; from < due.length; from += 400) await insert(...due.slice(from, from + 400));
+    await insert(later, never);
+    expect(await eraseDue(database.db, now)).toBe(1201);
+    expect(await eraseDue(database.db, now)).toBe(0);
+    expect((await rowOf(later)).erasedAt).toBeNull();
+    expect(await eraseDue(database.db, at(1))).toBe(1);
+    expect((await rowOf(never)).erasedAt).toBeNull();
+    const { left } = await database.db
+      .selectFrom("personalData")
+      .select(({ fn }) => fn.countAll<string>().as("left"))
+      .where("sealed", "is not", null)
+      .executeTakeFirstOrThrow();
+    expect(Number(left)).toBe(1);
+  });
+
+  it("is erased once by sweeps that run at the same time", async () => {
+    await insert(...Array.from({ length: 300 }, () => anEmail({ eraseAfter: now })));
+    const counts = await Promise.all([eraseDue(database.db, now), eraseDue(database.db, now), eraseDue(database.db, now)]);
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(300);
+  });
+
+  it.runIf(engine === "postgres")("does not wait for a row that somebody else is changing, and comes back for it", async () => {
+    const [busy, free] = [anEmail({ eraseAfter: now }), anEmail({ eraseAfter: now })];
+    await insert(busy, free);
+    const held = Promise.withResolvers<void>();
+    const swept = Promise.withResolvers<void>();
+    const change = inTransaction(database.db, async (transaction) => {
+      await transaction.selectFrom("personalData").select("id").where("id", "=", busy.id).forUpdate().execute();
+      held.resolve();
+      await swept.promise;
+    });
+    await held.promise;
+    const sweep = eraseDue(database.db, now);
+    const first = await Promise.race([sweep, setTimeout(2000, "it waits")]);
+    swept.resolve();
+    await Promise.all([change, sweep]);
+    expect(first).toBe(1);
+    expect((await rowOf(busy)).erasedAt).toBeNull();
+    expect((await rowOf(free)).erasedAt).toEqual(now);
+    expect(await eraseDue(database.db, now)).toBe(1);
+  });
+});

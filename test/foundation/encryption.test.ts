@@ -1,0 +1,138 @@
+/** What is encrypted at rest opens with its key in its own place, unchanged; in every other case it throws. */
+import { randomBytes } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createKeyring, DecryptionFailed, type EncryptionKey, type Keyring, type Place, type Sealed } from "#foundation/encryption.ts";
+
+const keyNamed = (id: string): EncryptionKey => ({ id, key: randomBytes(32) });
+const place: Place = { table: "personal_data", column: "sealed", rowId: "psd_1" };
+const first = keyNamed("k1");
+const second = keyNamed("k2");
+const keyring = createKeyring([first]);
+
+const flipped = (bytes: Uint8Array, bit: number): Uint8Array => bytes.map((byte, index) => (index === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte));
+const expectRefused = (ring: Keyring, sealed: Sealed, at: Place): void => {
+  expect(() => ring.open(sealed, at)).toThrow(DecryptionFailed);
+};
+
+it("opens to the bytes that were sealed", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), (plaintext) => {
+      expect(new Uint8Array(keyring.open(keyring.seal(plaintext, place), place))).toEqual(plaintext);
+    }),
+  );
+});
+
+it("opens to the text that was sealed, in UTF-8", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), (plaintext) => {
+      expect(keyring.open(keyring.seal(plaintext, place), place).toString("utf8")).toBe(plaintext);
+    }),
+  );
+});
+
+it("opens from plain byte arrays as the databases give them, also out of the middle of a larger one", () => {
+  const { sealed, dataKey, keyId } = keyring.seal("plain", place);
+  const apart = (bytes: Uint8Array): Uint8Array => new Uint8Array([0, ...bytes, 0]).subarray(1, bytes.length + 1);
+  expect(keyring.open({ sealed: apart(sealed), dataKey: apart(dataKey), keyId }, place).toString()).toBe("plain");
+});
+
+it("gives another ciphertext, nonce and data key each time, in which the plaintext does not stand", () => {
+  const plaintext = "Anna Beispiel, Hauptstraße 1";
+  const all = Array.from({ length: 50 }, () => keyring.seal(plaintext, place));
+  expect(new Set(all.map(({ sealed }) => Buffer.from(sealed).toString("hex"))).size).toBe(50);
+  expect(new Set(all.map(({ dataKey }) => Buffer.from(dataKey).toString("hex"))).size).toBe(50);
+  const nonces = all.flatMap(({ sealed, dataKey }) => [sealed, dataKey].map((bytes) => Buffer.from(bytes.subarray(0, 12)).toString("hex")));
+  expect(new Set(nonces).size).toBe(100);
+  for (const { sealed } of all) expect(Buffer.from(sealed).includes("Beispiel")).toBe(false);
+});
+
+describe("does not open", () => {
+  const sealed = keyring.seal("Anna", place);
+
+  it("when any single bit of the payload or of its data key was changed", () => {
+    for (const part of ["sealed", "dataKey"] as const)
+      for (let bit = 0; bit < sealed[part].length * 8; bit += 1) expectRefused(keyring, { ...sealed, [part]: flipped(sealed[part], bit) }, place);
+  });
+
+  it("when any part of it was cut off", () => {
+    for (const part of ["sealed", "dataKey"] as const)
+      for (let length = 0; length < sealed[part].length; length += 1)
+        expectRefused(keyring, { ...sealed, [part]: sealed[part].subarray(0, length) }, place);
+  });
+
+  it.each([
+    [{ ...place, table: "idempotency_record" }],
+    [{ ...place, column: "data_key" }],
+    [{ ...place, rowId: "psd_2" }],
+    // The same letters, other borders between them.
+    [{ table: "personal_data1", column: "sealed", rowId: "psd_" }],
+    [{ table: "personal_datasealed", column: "", rowId: "psd_1" }],
+  ])("in another place: %o", (other) => {
+    expectRefused(keyring, sealed, other);
+  });
+
+  it("with the data key of another row of the same table", () => {
+    const other = keyring.seal("Berta", { ...place, rowId: "psd_2" });
+    expectRefused(keyring, { ...sealed, dataKey: other.dataKey }, place);
+    expectRefused(keyring, { ...other, sealed: sealed.sealed }, place);
+  });
+
+  it("with the data key of what stood in the same place before", () => {
+    expectRefused(keyring, { ...sealed, dataKey: keyring.seal("Anna", place).dataKey }, place);
+  });
+
+  it("with payload and data key exchanged", () => {
+    expectRefused(keyring, { ...sealed, sealed: sealed.dataKey, dataKey: sealed.sealed }, place);
+    expectRefused(keyring, { ...sealed, sealed: sealed.dataKey }, place);
+  });
+
+  it("with another key of the same name, and without its key, saying which one is missing", () => {
+    expectRefused(createKeyring([keyNamed("k1")]), sealed, place);
+    expect(() => createKeyring([second]).open(sealed, place)).toThrow(
+      new DecryptionFailed("personal_data.sealed of psd_1 was encrypted with the key k1, which is not in ENCRYPTION_KEYS."),
+    );
+  });
+});
+
+describe("rotation", () => {
+  const old = keyring.seal("Anna", place);
+  const both = createKeyring([second, first]);
+
+  it("opens what an older key sealed, and seals with the first", () => {
+    expect(both.currentKeyId).toBe("k2");
+    expect(both.open(old, place).toString()).toBe("Anna");
+    expect(both.seal("Anna", place).keyId).toBe("k2");
+  });
+
+  it("wraps the data key by the first key and leaves the payload as it is", () => {
+    const moved = both.rewrap(old, place);
+    expect(moved.keyId).toBe("k2");
+    expect(moved.sealed).toBe(old.sealed);
+    expect(moved.dataKey).not.toEqual(old.dataKey);
+    expect(createKeyring([second]).open(moved, place).toString()).toBe("Anna");
+    expect(() => keyring.open(moved, place)).toThrow(DecryptionFailed);
+  });
+
+  it("does not wrap what does not open", () => {
+    expect(() => both.rewrap({ ...old, dataKey: flipped(old.dataKey, 0) }, place)).toThrow(DecryptionFailed);
+    expect(() => both.rewrap(old, { ...place, rowId: "psd_2" })).toThrow(DecryptionFailed);
+  });
+});
+
+it.each([
+  ["no key", [], "A keyring needs a key."],
+  ["an id twice", [first, keyNamed("k1")], "Two keys of a keyring have the same id."],
+  ["a short key", [{ id: "k3", key: randomBytes(16) }], "The key k3 has 16 bytes and must have 32."],
+])("is not made of %s", (_name, keys, message) => {
+  expect(() => createKeyring(keys)).toThrow(message);
+});
+
+it("keeps its keys when the caller's bytes are wiped", () => {
+  const key = keyNamed("k1");
+  const ring = createKeyring([key]);
+  const sealed = ring.seal("Anna", place);
+  key.key.fill(0);
+  expect(ring.open(sealed, place).toString()).toBe("Anna");
+  expect(ring.open(ring.seal("Berta", place), place).toString()).toBe("Berta");
+});

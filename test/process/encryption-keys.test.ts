@@ -1,0 +1,76 @@
+/** The embedded database's own encryption key: made once, kept for its owner's eyes, used by all, never replaced. */
+import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { loadEncryptionKeys } from "#app/encryption-keys.ts";
+import { FolderUnusable } from "#database/folder-lock.ts";
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "keys-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const pathOf = (): string => join(folder, "encryption-keys");
+
+it("is made at the first start, is for its owner's eyes, and is the same at the next", () => {
+  const made = loadEncryptionKeys(folder);
+  expect(made).toEqual([{ id: expect.stringMatching(/^local-[\da-f]{8}$/) as unknown, key: expect.any(Buffer) as unknown }]);
+  expect(made[0]?.key.length).toBe(32);
+  expect(statSync(pathOf()).mode & 0o777).toBe(0o600);
+  expect(readdirSync(folder)).toEqual(["encryption-keys"]);
+  expect(loadEncryptionKeys(folder)).toEqual(made);
+});
+
+it("is another one in every folder, which is made where it is missing", () => {
+  const inside = join(folder, "new", "data");
+  expect(loadEncryptionKeys(inside)).not.toEqual(loadEncryptionKeys(folder));
+  expect(statSync(inside).mode & 0o777).toBe(0o700);
+});
+
+it("may be several, written like the setting", () => {
+  const [a, b] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+  writeFileSync(pathOf(), `new:${b.toString("base64")},old:${a.toString("base64")}\n`);
+  expect(loadEncryptionKeys(folder)).toEqual([
+    { id: "new", key: b },
+    { id: "old", key: a },
+  ]);
+});
+
+it("is one, whole, for eight processes that start at the same time", async () => {
+  const script = `
+    import { loadEncryptionKeys } from "#app/encryption-keys.ts";
+    const [folder, at] = process.argv.slice(1);
+    while (Date.now() < Number(at));
+    console.log(JSON.stringify(loadEncryptionKeys(folder)));`;
+  const at = String(Date.now() + 1500);
+  const root = new URL("../../", import.meta.url).pathname;
+  const children = Array.from({ length: 8 }, () =>
+    spawn(process.execPath, ["--input-type=module-typescript", "--eval", script, folder, at], { cwd: root, stdio: ["ignore", "pipe", "inherit"] }),
+  );
+  const outputs = await Promise.all(children.map(({ stdout }) => text(stdout)));
+  expect(new Set(outputs).size).toBe(1);
+  expect(JSON.parse(outputs[0] ?? "")).toEqual(JSON.parse(JSON.stringify(loadEncryptionKeys(folder))));
+  expect(readdirSync(folder)).toEqual(["encryption-keys"]);
+});
+
+it.each([
+  ["is empty", ""],
+  ["was cut off", "local-1:AAAA"],
+  ["has an id twice", `a:${Buffer.alloc(32).toString("base64")},a:${Buffer.alloc(32).toString("base64")}`],
+])("stops the start with a line that names the file when that %s, and leaves it as it is", (_name, content) => {
+  writeFileSync(pathOf(), content);
+  expect(() => loadEncryptionKeys(folder)).toThrow(FolderUnusable);
+  expect(() => loadEncryptionKeys(folder)).toThrow(`${pathOf()} is damaged: it must be a comma-separated list of id:base64, each key 32 bytes.`);
+  expect(readFileSync(pathOf(), "utf8")).toBe(content);
+  expect(readdirSync(folder)).toEqual(["encryption-keys"]);
+});
+
+it("stops the start with the setting's name when the folder cannot be used", () => {
+  writeFileSync(join(folder, "file"), "");
+  const inside = join(folder, "file", "data");
+  expect(() => loadEncryptionKeys(inside)).toThrow(`DATA_DIR ${inside} cannot be used: ENOTDIR`);
+});
