@@ -7,12 +7,15 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type FailureConflict } from "#foundation/failure.ts";
 import { isCleanText } from "#foundation/text.ts";
+import type { Outbox } from "#webhooks/outbox.ts";
 
 export interface Tenant {
   readonly merchantId: string;
   readonly now: Date;
   /** Brings the search index up to date with these products, whether they are for sale or no longer. */
   readonly reindex: (transaction: Transaction, productIds: readonly string[]) => Promise<void>;
+  /** Told of what happens, in the transaction in which it does. */
+  readonly outbox: Outbox;
 }
 
 const reindexChunk = 500;

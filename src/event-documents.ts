@@ -1,0 +1,45 @@
+/** Reads the documents under schema/events: what an event shows of the thing it is about, spelled as REST does, compiled once. */
+import { readdirSync, readFileSync } from "node:fs";
+import { type ExecutionResult, type GraphQLSchema, parse, validate } from "graphql";
+import { compileQuery, isCompiledQuery } from "graphql-jit";
+import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { toFailure } from "#foundation/failure.ts";
+import { respelledDocument } from "#gateway/spelling.ts";
+import { createContext, type GraphServices } from "#graph/context.ts";
+import { eventTypes, type SubjectType } from "#webhooks/event-types.ts";
+import type { RenderSubject } from "#webhooks/outbox.ts";
+
+type Subject = Parameters<RenderSubject>[1];
+type Render = (services: GraphServices, transaction: Transaction, subject: Subject) => ReturnType<RenderSubject>;
+
+const folder = new URL("../schema/events/", import.meta.url);
+
+/** `schema` is the respelled one. Throws where a kind of subject has no document, or a document does not fit. */
+export function compileSubjects(schema: GraphQLSchema): Render {
+  const files = readdirSync(folder).filter((name) => name.endsWith(".graphql"));
+  const compiled = new Map(files.map((name) => [name.slice(0, -".graphql".length), compile(schema, name)]));
+  for (const { subject } of Object.values(eventTypes))
+    if (!compiled.has(subject)) throw new Error(`schema/events has no document ${subject}.graphql.`);
+  return async (services, transaction, { type, id, merchantId, thing }) => {
+    const context = createContext(services, { viewer: { kind: "system", merchantId }, requestId: "" }, transaction);
+    if (type === "cart" && thing !== undefined) context.loaders.carts.prime(id, thing as CartAggregate);
+    const result = await compiled.get(type)?.(undefined, context, { id });
+    const [error] = result?.errors ?? [];
+    if (error !== undefined) throw toFailure(error);
+    const { object } = (result?.data ?? {}) as { readonly object?: unknown };
+    if (typeof object !== "object" || object === null) throw new Error(`The ${type satisfies SubjectType} ${id} of an event is not there.`);
+    return object as Readonly<Record<string, unknown>>;
+  };
+}
+
+type Run = (root: unknown, context: unknown, variables: { readonly id: string }) => Promise<ExecutionResult> | ExecutionResult;
+
+function compile(schema: GraphQLSchema, name: string): Run {
+  const document = respelledDocument(parse(readFileSync(new URL(name, folder), "utf8")));
+  const [fault] = validate(schema, document);
+  if (fault !== undefined) throw new Error(`schema/events/${name}: ${fault.message}`);
+  const query = compileQuery(schema, document);
+  if (!isCompiledQuery(query)) throw new Error(`schema/events/${name} does not compile: ${query.errors?.[0]?.message}`);
+  return (root, context, variables) => query.query(root, context, variables);
+}
