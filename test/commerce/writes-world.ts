@@ -11,6 +11,7 @@ import type { Database, OpenDatabase } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
 import type { Open } from "#test/support/databases.ts";
+import type { Happening } from "#webhooks/outbox.ts";
 
 export interface World {
   readonly database: OpenDatabase;
@@ -23,6 +24,8 @@ export interface World {
   readonly otherMarket: string;
   /** The ids of each call of the search index, emptied by `takeIndexed`. */
   takeIndexed(): string[][];
+  /** What the outbox was told, emptied by this. */
+  takeEvents(): Happening[];
   /** The same merchant, so many milliseconds later. */
   later(milliseconds: number): Tenant;
   run<Input, Result>(verb: Verb<Input, Result>, input: Input, tenant?: Tenant): Promise<Result>;
@@ -57,7 +60,9 @@ export async function createWorld(open: Open): Promise<World> {
     indexed.push([...productIds]);
     return Promise.resolve();
   };
-  const tenantOf = (merchantId: string, now = startOfWorld): Tenant => ({ merchantId, now, reindex });
+  let happenings: Happening[] = [];
+  const outbox: Tenant["outbox"] = { append: (happening) => void happenings.push(happening) };
+  const tenantOf = (merchantId: string, now = startOfWorld): Tenant => ({ merchantId, now, reindex, outbox });
   const tenant = tenantOf("mer_one");
   const other = tenantOf("mer_two");
   const run: World["run"] = (verb, input, as = tenant) => inTransaction(db, (transaction) => verb(transaction, as, input));
@@ -77,6 +82,11 @@ export async function createWorld(open: Open): Promise<World> {
     takeIndexed: () => {
       const taken = indexed;
       indexed = [];
+      return taken;
+    },
+    takeEvents: () => {
+      const taken = happenings;
+      happenings = [];
       return taken;
     },
     later: (milliseconds) => tenantOf("mer_one", new Date(startOfWorld.getTime() + milliseconds)),
@@ -134,11 +144,11 @@ export interface Refusal {
 }
 
 const tables =
-  "merchant market market_country tax_rate delivery_method policy category product product_slug product_translation product_category product_option media variant price stock_level stock_movement".split(
+  "merchant market market_country tax_rate delivery_method policy category product product_slug product_translation product_category product_option media variant price stock_level stock_movement promotion promotion_code promotion_buyer promotion_use".split(
     " ",
   );
 
-/** Every row of the catalog, for "nothing was written". */
+/** Every row of the catalog and of its promotions, for "nothing was written". */
 async function everyRow(world: World): Promise<string> {
   const parts = tables.map(
     (table) =>
@@ -157,6 +167,8 @@ async function refusalOf(world: World, work: () => Promise<unknown>): Promise<Re
   );
   expect(await everyRow(world)).toBe(before);
   expect(world.takeIndexed()).toEqual([]);
+  // What was told goes with the transaction that told it.
+  world.takeEvents();
   if (!(thrown instanceof Failure)) throw thrown instanceof Error ? thrown : new Error("It was not refused.");
   return {
     code: thrown.code,

@@ -1,0 +1,190 @@
+/**
+ * What a merchant says of a promotion, and the rules it must keep. `fieldFaults` looks at each field alone; `ruleFaults` at a whole promotion,
+ * because what belongs to its kind, its currency and its window hang together whichever of them was changed.
+ */
+import {
+  countFaults,
+  faultAt,
+  type Faults,
+  integerFaults,
+  localizedFaults,
+  type LocalizedTextInput,
+  repeatFaults,
+  textFaults,
+  toLocalizedMap,
+} from "#commerce/catalog/write-faults.ts";
+import { amountMinorMax, isCurrency } from "#foundation/money.ts";
+import { promotionBounds as bounds } from "./promotion-bounds.ts";
+import type { PromotionKind } from "./promotion-rule.ts";
+
+/** Left out: stays as it is. Null: has none any more. */
+export interface PromotionFields {
+  /** What buyers read; at least one. */
+  readonly titles?: readonly LocalizedTextInput[] | null | undefined;
+  readonly basisPoints?: number | null | undefined;
+  readonly amountMinor?: number | null | undefined;
+  /** Of the amount and of the minimum subtotal; goes with the last of them. */
+  readonly currency?: string | null | undefined;
+  readonly buyQuantity?: number | null | undefined;
+  readonly getQuantity?: number | null | undefined;
+  readonly minimumSubtotalMinor?: number | null | undefined;
+  readonly minimumQuantity?: number | null | undefined;
+  readonly entitledProductIds?: readonly string[] | null | undefined;
+  readonly entitledCategoryIds?: readonly string[] | null | undefined;
+  readonly buyProductIds?: readonly string[] | null | undefined;
+  readonly buyCategoryIds?: readonly string[] | null | undefined;
+  readonly marketIds?: readonly string[] | null | undefined;
+  readonly requiresSignIn?: boolean | null | undefined;
+  readonly buyerReferences?: readonly string[] | null | undefined;
+  readonly startsAt?: Date | null | undefined;
+  readonly endsAt?: Date | null | undefined;
+  readonly usageLimit?: number | null | undefined;
+  readonly perBuyerLimit?: number | null | undefined;
+  readonly priority?: number | null | undefined;
+  readonly isExclusive?: boolean | null | undefined;
+}
+
+/** All of them, as they are kept. */
+export interface PromotionValues {
+  readonly titles: Readonly<Record<string, string>>;
+  readonly basisPoints: number | null;
+  readonly amountMinor: number | null;
+  readonly currency: string | null;
+  readonly buyQuantity: number | null;
+  readonly getQuantity: number | null;
+  readonly minimumSubtotalMinor: number | null;
+  readonly minimumQuantity: number | null;
+  readonly entitledProductIds: readonly string[];
+  readonly entitledCategoryIds: readonly string[];
+  readonly buyProductIds: readonly string[];
+  readonly buyCategoryIds: readonly string[];
+  readonly marketIds: readonly string[];
+  readonly requiresSignIn: boolean;
+  readonly buyerReferences: readonly string[];
+  readonly startsAt: Date | null;
+  readonly endsAt: Date | null;
+  readonly usageLimit: number | null;
+  readonly perBuyerLimit: number | null;
+  readonly priority: number;
+  readonly isExclusive: boolean;
+}
+
+export const noValues: PromotionValues = {
+  titles: {},
+  basisPoints: null,
+  amountMinor: null,
+  currency: null,
+  buyQuantity: null,
+  getQuantity: null,
+  minimumSubtotalMinor: null,
+  minimumQuantity: null,
+  entitledProductIds: [],
+  entitledCategoryIds: [],
+  buyProductIds: [],
+  buyCategoryIds: [],
+  marketIds: [],
+  requiresSignIn: false,
+  buyerReferences: [],
+  startsAt: null,
+  endsAt: null,
+  usageLimit: null,
+  perBuyerLimit: null,
+  priority: 0,
+  isExclusive: false,
+};
+
+const names = Object.keys(noValues) as (keyof PromotionValues)[];
+
+/** What was given in place of what there is; null is what a promotion without it has. */
+export function mergeFields(values: PromotionValues, fields: PromotionFields): PromotionValues {
+  const { titles } = fields;
+  const given = { ...fields, titles: titles === null || titles === undefined ? titles : toLocalizedMap(titles) };
+  const merged = Object.fromEntries(
+    names.map((name) => [name, given[name] === undefined ? values[name] : (given[name] ?? noValues[name])]),
+  ) as unknown as PromotionValues;
+  const hasAmount = merged.amountMinor !== null || merged.minimumSubtotalMinor !== null;
+  return hasAmount || typeof fields.currency === "string" ? merged : { ...merged, currency: null };
+}
+
+export function fieldFaults(input: PromotionFields): Faults {
+  return [
+    ...(input.titles === undefined ? [] : localizedFaults("/titles", input.titles ?? [], { max: bounds.titleMax })),
+    ...integerFaults("/basisPoints", input.basisPoints, { min: 1, max: bounds.basisPointsMax }),
+    ...integerFaults("/amountMinor", input.amountMinor, { min: 1, max: amountMinorMax }),
+    ...currencyFaults(input.currency),
+    ...integerFaults("/buyQuantity", input.buyQuantity, { min: 1, max: bounds.quantityMax }),
+    ...integerFaults("/getQuantity", input.getQuantity, { min: 1, max: bounds.quantityMax }),
+    ...integerFaults("/minimumSubtotalMinor", input.minimumSubtotalMinor, { min: 1, max: amountMinorMax }),
+    ...integerFaults("/minimumQuantity", input.minimumQuantity, { min: 1, max: bounds.minimumQuantityMax }),
+    ...listFaults("/entitledProductIds", input.entitledProductIds, bounds.productsMax),
+    ...listFaults("/entitledCategoryIds", input.entitledCategoryIds, bounds.categoriesMax),
+    ...listFaults("/buyProductIds", input.buyProductIds, bounds.productsMax),
+    ...listFaults("/buyCategoryIds", input.buyCategoryIds, bounds.categoriesMax),
+    ...listFaults("/marketIds", input.marketIds, bounds.marketsMax),
+    ...listFaults("/buyerReferences", input.buyerReferences, bounds.buyerReferencesMax),
+    ...(input.buyerReferences ?? []).flatMap((reference, index) =>
+      textFaults(`/buyerReferences/${index}`, reference, { max: bounds.buyerReferenceLengthMax }),
+    ),
+    ...instantFaults("/startsAt", input.startsAt),
+    ...instantFaults("/endsAt", input.endsAt),
+    ...integerFaults("/usageLimit", input.usageLimit, { min: 1, max: bounds.limitMax }),
+    ...integerFaults("/perBuyerLimit", input.perBuyerLimit, { min: 1, max: bounds.limitMax }),
+    ...integerFaults("/priority", input.priority, { min: -bounds.priorityMax, max: bounds.priorityMax }),
+  ];
+}
+
+function currencyFaults(currency: string | null | undefined): Faults {
+  if (currency === null || currency === undefined || isCurrency(currency)) return [];
+  return [faultAt("/currency", "unknown_currency", "It is not a currency of ISO 4217.")];
+}
+
+function listFaults(field: string, list: readonly string[] | null | undefined, max: number): Faults {
+  if (list === null || list === undefined) return [];
+  return [...countFaults(field, list, { min: 0, max }), ...repeatFaults(list, (index) => `${field}/${index}`)];
+}
+
+/** Years that both databases and every client spell alike. */
+function instantFaults(field: string, instant: Date | null | undefined): Faults {
+  if (instant === null || instant === undefined) return [];
+  const year = instant.getUTCFullYear();
+  return year >= 2000 && year <= 9999 ? [] : [faultAt(field, "out_of_range", "It must be in a year from 2000 to 9999.")];
+}
+
+const kindFields = ["basisPoints", "amountMinor", "buyQuantity", "getQuantity"] as const;
+
+/** What a kind must have; of `kindFields` it may have nothing else. */
+const fieldsOfKind: Readonly<Record<PromotionKind, readonly (typeof kindFields)[number][]>> = {
+  percentage: ["basisPoints"],
+  fixed_amount: ["amountMinor"],
+  free_shipping: [],
+  buy_x_get_y: ["basisPoints", "buyQuantity", "getQuantity"],
+  gift: ["getQuantity"],
+};
+
+export function ruleFaults(kind: PromotionKind, values: PromotionValues): Faults {
+  const needed = fieldsOfKind[kind];
+  const { startsAt, endsAt } = values;
+  return [
+    ...kindFields.flatMap((name) =>
+      values[name] === null ? requiredFaults(name, kind, needed.includes(name)) : strangeFaults(name, kind, needed.includes(name)),
+    ),
+    ...(["buyProductIds", "buyCategoryIds"] as const).flatMap((name) =>
+      values[name].length === 0 ? [] : strangeFaults(name, kind, kind === "buy_x_get_y"),
+    ),
+    ...moneyFaults(values),
+    ...(startsAt !== null && endsAt !== null && endsAt <= startsAt ? [faultAt("/endsAt", "out_of_range", "It must be after startsAt.")] : []),
+  ];
+}
+
+const requiredFaults = (name: string, kind: PromotionKind, isNeeded: boolean): Faults =>
+  isNeeded ? [faultAt(`/${name}`, "required", `A promotion of the kind ${kind} needs it.`)] : [];
+
+const strangeFaults = (name: string, kind: PromotionKind, isNeeded: boolean): Faults =>
+  isNeeded ? [] : [faultAt(`/${name}`, "not_allowed", `A promotion of the kind ${kind} has none.`)];
+
+function moneyFaults({ amountMinor, minimumSubtotalMinor, currency }: PromotionValues): Faults {
+  const hasAmount = amountMinor !== null || minimumSubtotalMinor !== null;
+  if (hasAmount && currency === null) return [faultAt("/currency", "required", "An amount needs its currency.")];
+  if (!hasAmount && currency !== null) return [faultAt("/currency", "not_allowed", "There is no amount that it could be of.")];
+  return [];
+}

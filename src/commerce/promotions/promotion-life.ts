@@ -1,0 +1,50 @@
+/** A promotion's life: draft → active ⇄ paused, and from each of them → ended, which is final. */
+import { requireVersion, type Tenant } from "#commerce/catalog/write-tenant.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { fail } from "#foundation/failure.ts";
+import type { EventType } from "#webhooks/event-types.ts";
+import { conflictOf, lockLivingPromotion, lockPromotion, type PromotionTransitionInput } from "./lock-promotion.ts";
+import type { PromotionStatus } from "./promotion-rule.ts";
+import type { PromotionRow } from "./read-promotions.ts";
+
+/** Also before its window begins: it then applies by itself when it does. */
+export async function activatePromotion(transaction: Transaction, tenant: Tenant, input: PromotionTransitionInput): Promise<{ promotionId: string }> {
+  const promotion = await lockLivingPromotion(transaction, tenant, input);
+  if (promotion.status === "active") return { promotionId: promotion.id };
+  if (promotion.endsAt !== null && promotion.endsAt <= tenant.now) {
+    throw fail("invalid_state", { conflict: conflictOf(promotion, "window_over", { endsAt: promotion.endsAt.toISOString() }) });
+  }
+  return move(transaction, tenant, { promotion, to: "active", type: "promotion.started" });
+}
+
+export async function pausePromotion(transaction: Transaction, tenant: Tenant, input: PromotionTransitionInput): Promise<{ promotionId: string }> {
+  const promotion = await lockLivingPromotion(transaction, tenant, { promotionId: input.promotionId });
+  if (promotion.status === "draft") throw fail("invalid_state", { conflict: conflictOf(promotion, "promotion_not_active") });
+  requireVersion(conflictOf(promotion), input.expectedVersion);
+  if (promotion.status === "paused") return { promotionId: promotion.id };
+  return move(transaction, tenant, { promotion, to: "paused", type: "promotion.updated" });
+}
+
+/** Ending what has ended changes nothing. */
+export async function endPromotion(transaction: Transaction, tenant: Tenant, input: PromotionTransitionInput): Promise<{ promotionId: string }> {
+  const promotion = await lockPromotion(transaction, tenant, input.promotionId);
+  requireVersion(conflictOf(promotion), input.expectedVersion);
+  if (promotion.status === "ended") return { promotionId: promotion.id };
+  return move(transaction, tenant, { promotion, to: "ended", type: "promotion.ended" });
+}
+
+interface Move {
+  readonly promotion: PromotionRow;
+  readonly to: PromotionStatus;
+  readonly type: EventType;
+}
+
+async function move(transaction: Transaction, tenant: Tenant, { promotion, to, type }: Move): Promise<{ promotionId: string }> {
+  await transaction
+    .updateTable("promotion")
+    .set({ status: to, version: promotion.version + 1, updatedAt: tenant.now })
+    .where("id", "=", promotion.id)
+    .execute();
+  tenant.outbox.append({ type, id: promotion.id, previous: { status: promotion.status } });
+  return { promotionId: promotion.id };
+}

@@ -1,0 +1,132 @@
+/**
+ * Uses of promotions: taken when a checkout is submitted, given back when it comes to nothing, redeemed when it becomes an order. What stands as
+ * used is always what is held and what is redeemed, of the promotion, of the code and of the buyer, so no limit is ever passed.
+ */
+import { sql } from "kysely";
+import type { Tenant } from "#commerce/catalog/write-tenant.ts";
+import type { Transaction } from "#database/transaction.ts";
+import type { Failure } from "#foundation/failure.ts";
+import type { RefusalReason } from "./promotion-rule.ts";
+
+export interface UsesToTake {
+  readonly tenant: Tenant;
+  readonly sessionId: string;
+  /** Null: nobody known, whose uses cannot be counted. */
+  readonly buyerReference: string | null;
+  readonly promotions: readonly { readonly promotionId: string; readonly promotionCodeId: string | null }[];
+  /** What to throw; the transaction must not be committed after it. */
+  readonly refusal: (reason: RefusalReason, promotionId: string) => Failure;
+}
+
+/** All or none. A session that holds a use of one of them already is a fault of the caller. */
+export async function takeUses(transaction: Transaction, uses: UsesToTake): Promise<void> {
+  if (uses.promotions.length === 0) return;
+  await lockPromotions(
+    transaction,
+    uses.promotions.map(({ promotionId }) => promotionId),
+  );
+  await countPromotions(transaction, uses);
+  await countCodes(transaction, uses);
+  await countBuyer(transaction, uses);
+  await transaction
+    .insertInto("promotionUse")
+    .values(
+      uses.promotions.map((promotion) => ({
+        ...promotion,
+        merchantId: uses.tenant.merchantId,
+        sessionId: uses.sessionId,
+        buyerReference: uses.buyerReference,
+        takenAt: uses.tenant.now,
+      })),
+    )
+    .execute();
+}
+
+/**
+ * Always in the order of ids, and before anything else of theirs: who counts on several of them never waits for another who waits for it.
+ */
+async function lockPromotions(transaction: Transaction, promotionIds: readonly string[]): Promise<void> {
+  await sql`select 1 from promotion where id = any(${promotionIds}::text[]) order by id for no key update`.execute(transaction);
+}
+
+/** The last use raises the version as well: to who follows the promotion it is another one when it is exhausted. */
+async function countPromotions(transaction: Transaction, { tenant, promotions, buyerReference, refusal }: UsesToTake): Promise<void> {
+  const { rows } = await sql<{ id: string; used: number; usageLimit: number | null; perBuyerLimit: number | null }>`
+    update promotion set used = used + 1,
+      version = case when used + 1 = usage_limit then version + 1 else version end,
+      updated_at = case when used + 1 = usage_limit then ${tenant.now}::timestamptz else updated_at end
+    where id = any(${promotions.map(({ promotionId }) => promotionId)}::text[]) and merchant_id = ${tenant.merchantId}
+      and (usage_limit is null or used < usage_limit)
+    returning id, used, usage_limit, per_buyer_limit`.execute(transaction);
+  const counted = new Set(rows.map(({ id }) => id));
+  const refused = promotions.find(({ promotionId }) => !counted.has(promotionId));
+  if (refused !== undefined) throw refusal("usage_limit_reached", refused.promotionId);
+  const uncountable = buyerReference === null ? rows.find(({ perBuyerLimit }) => perBuyerLimit !== null) : undefined;
+  if (uncountable !== undefined) throw refusal("sign_in_required", uncountable.id);
+  for (const { id, used, usageLimit } of rows) {
+    if (used === usageLimit) tenant.outbox.append({ type: "promotion.exhausted", id, previous: { used: used - 1 } });
+  }
+}
+
+async function countCodes(transaction: Transaction, { promotions, refusal }: UsesToTake): Promise<void> {
+  const withCode = promotions.flatMap(({ promotionId, promotionCodeId }) => (promotionCodeId === null ? [] : [{ promotionId, promotionCodeId }]));
+  if (withCode.length === 0) return;
+  const { rows } = await sql<{ id: string }>`
+    update promotion_code c set used = used + 1
+    from unnest(${withCode.map(({ promotionCodeId }) => promotionCodeId)}::text[], ${withCode.map(({ promotionId }) => promotionId)}::text[]) as w(id, promotion_id)
+    where c.id = w.id and c.promotion_id = w.promotion_id and (c.usage_limit is null or c.used < c.usage_limit)
+    returning c.id`.execute(transaction);
+  const counted = new Set(rows.map(({ id }) => id));
+  const refused = withCode.find(({ promotionCodeId }) => !counted.has(promotionCodeId));
+  if (refused !== undefined) throw refusal("usage_limit_reached", refused.promotionId);
+}
+
+/** Counted whether there is a limit or not: a limit that is set later holds for what the buyer has had before, and giving back needs no memory. */
+async function countBuyer(transaction: Transaction, { buyerReference, promotions, refusal }: UsesToTake): Promise<void> {
+  if (buyerReference === null) return;
+  const { rows } = await sql<{ promotionId: string }>`
+    insert into promotion_buyer as b (promotion_id, buyer_reference, used)
+    select id, ${buyerReference}, 1 from unnest(${promotions.map(({ promotionId }) => promotionId)}::text[]) as w(id)
+    on conflict (promotion_id, buyer_reference) do update set used = b.used + 1
+    where b.used < coalesce((select p.per_buyer_limit from promotion p where p.id = b.promotion_id), b.used + 1)
+    returning b.promotion_id`.execute(transaction);
+  const counted = new Set(rows.map(({ promotionId }) => promotionId));
+  const refused = promotions.find(({ promotionId }) => !counted.has(promotionId));
+  if (refused !== undefined) throw refusal("customer_usage_limit_reached", refused.promotionId);
+}
+
+/** What the session holds and no order has; nothing the second time. */
+export async function giveBackUses(transaction: Transaction, { sessionId, now }: { readonly sessionId: string; readonly now: Date }): Promise<void> {
+  const held = await transaction
+    .updateTable("promotionUse")
+    .set({ givenBackAt: now })
+    .where("sessionId", "=", sessionId)
+    .where("givenBackAt", "is", null)
+    .where("redeemedAt", "is", null)
+    .returning(["promotionId", "promotionCodeId", "buyerReference"])
+    .execute();
+  if (held.length === 0) return;
+  const promotionIds = held.map(({ promotionId }) => promotionId);
+  const codeIds = held.flatMap(({ promotionCodeId }) => promotionCodeId ?? []);
+  const buyers = held.map(({ buyerReference }) => buyerReference);
+  await lockPromotions(transaction, promotionIds);
+  await sql`update promotion set used = used - 1 where id = any(${promotionIds}::text[])`.execute(transaction);
+  await sql`update promotion_code set used = used - 1 where id = any(${codeIds}::text[])`.execute(transaction);
+  await sql`
+    update promotion_buyer b set used = used - 1 from unnest(${promotionIds}::text[], ${buyers}::text[]) as h(promotion_id, buyer_reference)
+    where b.promotion_id = h.promotion_id and b.buyer_reference = h.buyer_reference`.execute(transaction);
+}
+
+/** What the session holds belongs to the order for good. */
+export async function redeemUses(
+  transaction: Transaction,
+  { sessionId, orderId, now }: { readonly sessionId: string; readonly orderId: string; readonly now: Date },
+): Promise<void> {
+  await transaction
+    .updateTable("promotionUse")
+    .set({ orderId, redeemedAt: now })
+    .where("sessionId", "=", sessionId)
+    .where("givenBackAt", "is", null)
+    .where("redeemedAt", "is", null)
+    .execute();
+}

@@ -1,0 +1,57 @@
+/** Promotions ready to be used, and the sessions that use them. */
+import type { Transaction } from "#database/transaction.ts";
+import { createPromotion, type PromotionCreateInput } from "#commerce/promotions/write-promotion.ts";
+import { takeUses, type UsesToTake } from "#commerce/promotions/promotion-uses.ts";
+import type { PromotionRow } from "#commerce/promotions/read-promotions.ts";
+import type { RefusalReason } from "#commerce/promotions/promotion-rule.ts";
+import type { Tenant } from "#commerce/catalog/write-tenant.ts";
+import { fail } from "#foundation/failure.ts";
+import { createId } from "#foundation/ids.ts";
+import { startOfWorld, type World } from "#test/commerce/writes-world.ts";
+
+export const tenPercent: PromotionCreateInput = {
+  trigger: "automatic",
+  kind: "percentage",
+  titles: [
+    { locale: "de", text: "Zehn Prozent" },
+    { locale: "en-us", text: "Ten percent" },
+  ],
+  basisPoints: 1000,
+};
+
+export async function makePromotion(world: World, input: Partial<PromotionCreateInput> = {}, tenant?: Tenant): Promise<string> {
+  const { promotionId } = await world.run(createPromotion, { ...tenPercent, ...input }, tenant);
+  return promotionId;
+}
+
+export function promotionRow(world: World, id: string): Promise<PromotionRow> {
+  return world.db.selectFrom("promotion").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+}
+
+/** A checkout session of a cart of its own. */
+export async function makeSession(world: World): Promise<string> {
+  const { merchantId } = world.tenant;
+  const times = { createdAt: startOfWorld, updatedAt: startOfWorld, expiresAt: new Date(startOfWorld.getTime() + 3_600_000) };
+  const cartId = createId("cart");
+  await world.db
+    .insertInto("cart")
+    .values({ id: cartId, merchantId, marketId: world.europe, country: "DE", currency: "EUR", taxIncluded: true, locale: "de", ...times })
+    .execute();
+  const id = createId("checkoutSession");
+  await world.db
+    .insertInto("hostedCheckoutSession")
+    .values({ id, merchantId, cartId, status: "processing", ...times })
+    .execute();
+  return id;
+}
+
+export type Taking = Pick<UsesToTake, "sessionId" | "promotions"> & { readonly buyerReference?: string | null };
+
+/** The refusal as a cart would give it. */
+export const taking = (transaction: Transaction, tenant: Tenant, { buyerReference = null, ...uses }: Taking): Promise<void> =>
+  takeUses(transaction, { ...uses, tenant, buyerReference, refusal: notApplicable });
+
+const notApplicable: UsesToTake["refusal"] = (reason: RefusalReason, promotionId: string) =>
+  fail("promotion_not_applicable", {
+    conflict: { resource: "cart", id: "cart_x", currentStatus: "locked", currentVersion: 1, reason, data: { promotionId } },
+  });

@@ -1,0 +1,154 @@
+/** Promotions as carts read them: whole, with what the buyer has used, and only the merchant's own. */
+import { sql } from "kysely";
+import { beforeAll, expect, it } from "vitest";
+import { activatePromotion } from "#commerce/promotions/promotion-life.ts";
+import { normalizeCode } from "#commerce/promotions/promotion-codes.ts";
+import {
+  findAutomaticPromotions,
+  findCodePromotion,
+  findCodePromotionById,
+  type PromotionJson,
+  promotionRuleJson,
+  toPromotionRule,
+} from "#commerce/promotions/read-promotions.ts";
+import { generatePromotionCodes } from "#commerce/promotions/write-codes.ts";
+import type { PromotionCreateInput } from "#commerce/promotions/write-promotion.ts";
+import { describeOnBoth } from "#test/support/databases.ts";
+import { createWorld, makeProduct, startOfWorld, type World } from "#test/commerce/writes-world.ts";
+import { makePromotion, makeSession, taking } from "./promotions-world.ts";
+
+describeOnBoth("promotions as carts read them", (open) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await createWorld(open);
+  });
+
+  const activate = async (input: Partial<PromotionCreateInput>, tenant = world.tenant) => {
+    const promotionId = await makePromotion(world, input, tenant);
+    await world.run(activatePromotion, { promotionId }, tenant);
+    return promotionId;
+  };
+  const mine = (buyerReference: string | null = null) => ({ merchantId: world.tenant.merchantId, buyerReference });
+
+  it("automatic: those that are active, the most important first, with what the buyer has used", async () => {
+    const low = await activate({ priority: -5 });
+    const high = await activate({ priority: 5 });
+    await makePromotion(world, { priority: 9 });
+    await activate({ priority: 9, trigger: "code" });
+    await activate({ priority: 9 }, world.other);
+    await world.run(taking, {
+      sessionId: await makeSession(world),
+      buyerReference: "anna",
+      promotions: [{ promotionId: low, promotionCodeId: null }],
+    });
+    const read = async (buyer: string | null) =>
+      (await findAutomaticPromotions(world.db, mine(buyer))).map(({ id, used, usedByBuyer, code }) => ({ id, used, usedByBuyer, code }));
+    expect(await read("anna")).toEqual([
+      { id: high, used: 0, usedByBuyer: 0, code: null },
+      { id: low, used: 1, usedByBuyer: 1, code: null },
+    ]);
+    expect((await read("berta")).map(({ usedByBuyer }) => usedByBuyer)).toEqual([0, 0]);
+    expect((await read(null)).map(({ usedByBuyer }) => usedByBuyer)).toEqual([0, 0]);
+  });
+
+  it("by code: however it is typed, whatever its state, with everything that is said of it", async () => {
+    const product = await makeProduct(world);
+    const promotionId = await makePromotion(world, {
+      trigger: "code",
+      kind: "buy_x_get_y",
+      basisPoints: 5000,
+      buyQuantity: 2,
+      getQuantity: 1,
+      currency: "EUR",
+      minimumSubtotalMinor: Number.MAX_SAFE_INTEGER,
+      minimumQuantity: 3,
+      entitledProductIds: [product],
+      marketIds: [world.europe],
+      requiresSignIn: true,
+      buyerReferences: ["anna"],
+      startsAt: startOfWorld,
+      endsAt: new Date("2026-12-31T22:59:59.999Z"),
+      usageLimit: 10,
+      perBuyerLimit: 2,
+      priority: 7,
+      isExclusive: true,
+    });
+    const { codes } = await world.run(generatePromotionCodes, { promotionId, codes: ["Größe-20"], usageLimit: 4 });
+    const [code] = codes;
+    const rule = {
+      id: promotionId,
+      trigger: "code",
+      status: "draft",
+      discount: {
+        id: promotionId,
+        kind: "buy_x_get_y",
+        basisPoints: 5000,
+        buyQuantity: 2,
+        getQuantity: 1,
+        entitled: { productIds: [product], categoryIds: [] },
+        buy: { productIds: [], categoryIds: [] },
+      },
+      currency: "EUR",
+      minimumSubtotalMinor: Number.MAX_SAFE_INTEGER,
+      minimumQuantity: 3,
+      marketIds: [world.europe],
+      requiresSignIn: true,
+      buyerReferences: ["anna"],
+      startsAt: startOfWorld,
+      endsAt: new Date("2026-12-31T22:59:59.999Z"),
+      usageLimit: 10,
+      perBuyerLimit: 2,
+      used: 0,
+      usedByBuyer: 0,
+      priority: 7,
+      isExclusive: true,
+      code: { id: code?.id, usageLimit: 4, used: 0 },
+    };
+    expect(await findCodePromotion(world.db, { ...mine(), codeNormalized: normalizeCode(" GRÖSSE-20 ") ?? "" })).toEqual(rule);
+    expect(await findCodePromotionById(world.db, { ...mine("anna"), promotionCodeId: code?.id ?? "" })).toEqual(rule);
+    const promotions = [{ promotionId, promotionCodeId: code?.id ?? "" }];
+    await world.run(taking, { sessionId: await makeSession(world), buyerReference: "anna", promotions });
+    const used = { ...rule, used: 1, code: { ...rule.code, used: 1 } };
+    expect(await findCodePromotionById(world.db, { ...mine("anna"), promotionCodeId: code?.id ?? "" })).toEqual({ ...used, usedByBuyer: 1 });
+    expect(await findCodePromotionById(world.db, { ...mine("berta"), promotionCodeId: code?.id ?? "" })).toEqual(used);
+  });
+
+  it("by code: one that nobody has, or that another merchant has, is not there", async () => {
+    const promotionId = await activate({ trigger: "code" }, world.other);
+    const { codes } = await world.run(generatePromotionCodes, { promotionId, codes: ["THEIRS"] }, world.other);
+    expect(await findCodePromotion(world.db, { ...mine(), codeNormalized: "theirs" })).toBeUndefined();
+    expect(await findCodePromotion(world.db, { ...mine(), codeNormalized: "nobodys" })).toBeUndefined();
+    expect(await findCodePromotionById(world.db, { ...mine(), promotionCodeId: codes[0]?.id ?? "" })).toBeUndefined();
+  });
+
+  const kinds: [Partial<PromotionCreateInput>, object][] = [
+    [
+      { kind: "percentage", basisPoints: 1 },
+      { kind: "percentage", basisPoints: 1 },
+    ],
+    [
+      { kind: "fixed_amount", basisPoints: null, amountMinor: 5, currency: "EUR" },
+      { kind: "fixed_amount", amountMinor: 5 },
+    ],
+    [{ kind: "free_shipping", basisPoints: null }, { kind: "free_shipping" }],
+    [
+      { kind: "gift", basisPoints: null, getQuantity: 2 },
+      { kind: "gift", getQuantity: 2 },
+    ],
+  ];
+
+  it.each(kinds)("have of their kind what it needs: %o", async (input, discount) => {
+    const id = await makePromotion(world, input);
+    const { rows } = await sql<{ promotion: PromotionJson }>`select ${promotionRuleJson} as promotion from promotion p where p.id = ${id}`.execute(
+      world.db,
+    );
+    const [row] = rows;
+    if (row === undefined) throw new Error("The promotion is not there.");
+    expect(row.promotion.titles).toEqual({ de: "Zehn Prozent", "en-US": "Ten percent" });
+    expect(toPromotionRule(row.promotion, { usedByBuyer: 0, code: null }).discount).toEqual({
+      id,
+      entitled: { productIds: [], categoryIds: [] },
+      ...discount,
+    });
+  });
+});
