@@ -17,3 +17,10 @@ export function isSlug(text: string): boolean {
 export function escapeHtml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;").replaceAll("'", "&#39;");
 }
+
+const referencePattern = /^[\x21-\x3f\x41-\x7e]{1,128}$/;
+
+/** A frontend's own stable name for a buyer: 1 to 128 printable ASCII characters without space and @, so that an e-mail is none. */
+export function isBuyerReference(text: string): boolean {
+  return referencePattern.test(text);
+}

@@ -1,0 +1,119 @@
+/** The one code of a cart: given, taken away. A new one takes the old one's place whole, or is refused and the old one stays. */
+import { failAt, fail } from "#foundation/failure.ts";
+import { money } from "#foundation/money.ts";
+import { codeLengthMax, normalizeCode } from "#commerce/promotions/promotion-codes.ts";
+import type { Refusal } from "#commerce/promotions/choose-promotions.ts";
+import type { Transaction } from "#database/transaction.ts";
+import type { CartAggregate } from "./cart-aggregate.ts";
+import { codeOf, draftOf } from "./cart-draft.ts";
+import { cartConflict, type Expected, refuse } from "./cart-status.ts";
+import { type CartPlan, type CartTenant, changeCart } from "./change-cart.ts";
+import { type PromotionStateView, toPromotionState } from "./render-promotion-state.ts";
+
+export interface CartPromotionApplyInput extends Expected {
+  readonly code: string;
+  /** What to do with another code that is there; replace it unless told. */
+  readonly onExisting?: "replace" | "reject" | null | undefined;
+}
+
+export async function applyPromotion(
+  transaction: Transaction,
+  tenant: CartTenant,
+  input: CartPromotionApplyInput & { readonly cartId: string },
+): Promise<PromotionStateView> {
+  const codeNormalized = normalizeCode(input.code);
+  if (codeNormalized === undefined) {
+    const message = `A code has 1 to ${codeLengthMax} letters, digits, _ and -, and begins with a letter or digit.`;
+    throw failAt("invalid_field", { in: "body", field: "/code", code: "pattern_mismatch", message });
+  }
+  let replaced: string | null = null;
+  const cart = await changeCart(transaction, tenant, {
+    target: input,
+    plan: (before) => {
+      if (before.lines.length === 0) throw refuse("cart_empty", before, tenant);
+      const present = codeOf(before);
+      if (present === undefined) return planOf(before, codeNormalized, { tenant, event: "cart.promotion_applied" });
+      const isSame = normalizeCode(present.code ?? "") === codeNormalized;
+      if (isSame && present.state === "applied") return null;
+      if (isSame) return planOf(before, codeNormalized, { tenant, event: "cart.promotion_restored" });
+      if (input.onExisting === "reject") throw refuse("promotion_already_applied", before, tenant);
+      replaced = present.code;
+      return planOf(before, codeNormalized, { tenant, event: "cart.promotion_applied" });
+    },
+  });
+  return toPromotionState(cart, { replaced });
+}
+
+interface Circumstances {
+  readonly tenant: CartTenant;
+  readonly event: CartPlan["event"];
+}
+
+function planOf(cart: CartAggregate, codeNormalized: string, { tenant, event }: Circumstances): CartPlan {
+  const draft = draftOf(cart);
+  return {
+    event,
+    draft,
+    codeNormalized,
+    review: ({ code }) => {
+      if (code?.code === null || code === undefined) {
+        throw failAt("promotion_code_not_found", { in: "body", field: "/code", code: "unknown", message: "There is no such promotion code." });
+      }
+      return { ...draft, promotionCodeId: code.code.id };
+    },
+    accept: ({ currency }, refusal) => {
+      if (refusal !== null) throw notApplicable(cart, refusal, { tenant, currency });
+    },
+  };
+}
+
+/** Which condition, and how far the cart is from it: the one thing that shoppers ask. */
+function notApplicable(
+  cart: CartAggregate,
+  { reason, data }: Refusal,
+  { tenant, currency }: { readonly tenant: CartTenant; readonly currency: string },
+): Error {
+  const { requiredAmountMinor, missingAmountMinor, ...quantities } = data;
+  const amounts =
+    requiredAmountMinor === undefined || missingAmountMinor === undefined
+      ? {}
+      : { requiredAmount: money(requiredAmountMinor, currency), missingAmount: money(missingAmountMinor, currency) };
+  const message = refusalMessages[reason];
+  return fail("promotion_not_applicable", {
+    message,
+    details: [{ in: "body", field: "/code", code: reason, message }],
+    conflict: cartConflict(cart, { now: tenant.now, reason, data: { ...amounts, ...quantities } }),
+  });
+}
+
+const refusalMessages: Readonly<Record<Refusal["reason"], string>> = {
+  not_started: "The promotion has not begun yet.",
+  ended: "The promotion has ended.",
+  paused: "The promotion is paused.",
+  usage_limit_reached: "The promotion was used as often as it may be.",
+  customer_usage_limit_reached: "The buyer has used the promotion as often as one may.",
+  customer_not_eligible: "The promotion is for other buyers.",
+  sign_in_required: "The promotion is for buyers who have signed in.",
+  minimum_subtotal_not_met: "The cart is below the promotion's minimum amount.",
+  minimum_quantity_not_met: "The cart has fewer items than the promotion asks for.",
+  no_entitled_lines: "Nothing in the cart is part of the promotion.",
+  market_not_eligible: "The promotion is not for the cart's market.",
+  currency_mismatch: "The promotion is in another currency than the cart.",
+  combination_disallowed: "The promotion cannot be combined with one that the cart has.",
+  superseded_by_better_deal: "The cart has a better deal already.",
+};
+
+export async function removePromotion(
+  transaction: Transaction,
+  tenant: CartTenant,
+  input: Expected & { readonly cartId: string },
+): Promise<PromotionStateView> {
+  const cart = await changeCart(transaction, tenant, {
+    target: input,
+    plan: (before) => {
+      if (codeOf(before) === undefined) throw refuse("promotion_not_present", before, tenant);
+      return { event: "cart.promotion_removed", draft: { ...draftOf(before), promotionCodeId: null } };
+    },
+  });
+  return toPromotionState(cart);
+}

@@ -1,0 +1,199 @@
+/**
+ * What every change of a cart has in common: the cart is locked before it is read, its state and version are checked, the whole of it is priced
+ * anew, and where anything is different it is saved once and told of. A change that changes nothing leaves the version, and tells nothing.
+ */
+import { AmountOutOfRange } from "#commerce/pricing/allocate.ts";
+import type { Tenant } from "#commerce/catalog/write-tenant.ts";
+import { toId } from "#commerce/catalog/write-tenant.ts";
+import type { Refusal } from "#commerce/promotions/choose-promotions.ts";
+import type { Transaction } from "#database/transaction.ts";
+import type { Keyring } from "#foundation/encryption.ts";
+import { fail, failAt } from "#foundation/failure.ts";
+import type { EventType } from "#webhooks/event-types.ts";
+import { type CartAggregate, findCarts } from "./cart-aggregate.ts";
+import { type CartDraft, codeOf } from "./cart-draft.ts";
+import { type Expected, isGone, requireChangeable } from "./cart-status.ts";
+import { loadOffer, type Offer, type Wanted } from "./offer.ts";
+import { previousOf } from "./render-cart.ts";
+import { reprice, type NextCart } from "./reprice.ts";
+import { updateCart } from "./save-cart.ts";
+
+/** For whom a cart changes. */
+export interface CartTenant extends Tenant {
+  readonly keyring: Keyring;
+  /** The buyer an internal frontend acts for: then carts of other buyers are not there. */
+  readonly buyerReference: string | null;
+  readonly publicUrl: string;
+}
+
+export interface CartTarget extends Expected {
+  readonly cartId: string;
+}
+
+export interface CartPlan {
+  readonly draft: CartDraft;
+  /** What happened, where anything did. */
+  readonly event: EventType;
+  /** A code by what the buyer typed; else the draft's. */
+  readonly codeNormalized?: string;
+  /** Sees what there is for sale, and may refuse or want something else. */
+  readonly review?: (offer: Offer) => CartDraft;
+  /** Sees what came of it, and may refuse. */
+  readonly accept?: (next: NextCart, refusal: Refusal | null) => void;
+}
+
+/** Null: nothing is to be done. */
+export type PlanCart = (cart: CartAggregate) => CartPlan | null;
+
+export interface CartChange {
+  readonly target: CartTarget;
+  readonly plan: PlanCart;
+}
+
+export async function changeCart(transaction: Transaction, tenant: CartTenant, { target, plan }: CartChange): Promise<CartAggregate> {
+  const cart = await lockCart(transaction, tenant, target.cartId);
+  requireChangeable(cart, target, tenant.now);
+  return applyPlan(transaction, tenant, { cart, plan });
+}
+
+/** The newest there is of it, and nobody else changes it until the end of the transaction. */
+export async function lockCart(transaction: Transaction, tenant: CartTenant, cartId: string): Promise<CartAggregate> {
+  const locked = await transaction
+    .selectFrom("cart")
+    .select("id")
+    .where("id", "=", toId(cartId))
+    .where("merchantId", "=", tenant.merchantId)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  // A statement of its own: one that waited for the lock would have read the lines from before.
+  const cart = locked === undefined ? undefined : (await findCarts(transaction, [locked.id])).get(locked.id);
+  if (cart === undefined || isGone(cart, tenant.now) || isForeign(cart, tenant.buyerReference)) throw fail("cart_not_found");
+  return cart;
+}
+
+/** A frontend that serves a buyer sees no cart of another; a cart without a buyer belongs to whoever knows its id. */
+export function isForeign(cart: Pick<CartAggregate, "buyerReference">, buyerReference: string | null): boolean {
+  return buyerReference !== null && cart.buyerReference !== null && cart.buyerReference !== buyerReference;
+}
+
+export interface PlannedChange {
+  /** Locked, and free to be changed. */
+  readonly cart: CartAggregate;
+  readonly plan: PlanCart;
+}
+
+export async function applyPlan(transaction: Transaction, tenant: CartTenant, { cart, plan }: PlannedChange): Promise<CartAggregate> {
+  const planned = plan(cart);
+  if (planned === null) return cart;
+  const { draft, event, codeNormalized, review, accept } = planned;
+  const offer = await loadOffer(transaction, wantedOf(tenant, draft, codeNormalized));
+  const { next, refusal } = priceAnew(review === undefined ? draft : review(offer), { before: cart, offer, now: tenant.now });
+  accept?.(next, refusal);
+  // What its session has locked is free again by the clock; now that is written.
+  const isUnlocked = cart.status === "locked";
+  if (!isUnlocked && isSame(cart, next)) return cart;
+  if (isUnlocked) await expireSession(transaction, tenant, cart);
+  const { now, merchantId } = tenant;
+  await updateCart(transaction, { cartId: cart.id, merchantId, next, now, version: cart.version });
+  const after = await readBack(transaction, cart.id);
+  const types = new Set<EventType>([...(isUnlocked ? (["cart.unlocked"] as const) : []), ...promotionEvents(cart, after), event]);
+  tell(tenant, [...types], { before: cart, after });
+  return after;
+}
+
+export async function readBack(transaction: Transaction, cartId: string): Promise<CartAggregate> {
+  const cart = (await findCarts(transaction, [cartId])).get(cartId);
+  if (cart === undefined) throw new Error(`Cart ${cartId} was saved and is not there.`);
+  return cart;
+}
+
+export function priceAnew(
+  draft: CartDraft,
+  basis: { readonly before: CartAggregate | undefined; readonly offer: Offer; readonly now: Date },
+): ReturnType<typeof reprice> {
+  try {
+    return reprice({ draft, ...basis });
+  } catch (error) {
+    if (!(error instanceof AmountOutOfRange)) throw error;
+    const message = "The cart's amounts would leave the range of whole numbers that JSON can carry.";
+    throw failAt("invalid_field", { in: "body", field: "/lines", code: "out_of_range", message });
+  }
+}
+
+function wantedOf({ merchantId }: CartTenant, draft: CartDraft, codeNormalized: string | undefined): Wanted {
+  const { marketId, buyerReference, promotionCodeId } = draft;
+  const code = codeNormalized !== undefined ? { normalized: codeNormalized } : promotionCodeId === null ? null : { id: promotionCodeId };
+  return { merchantId, marketId, variantIds: draft.lines.map(({ variantId }) => variantId), buyerReference, code };
+}
+
+/** Of what a buyer wants and what it costs nothing is different. What was noticed on the way is no difference by itself. */
+function isSame(cart: CartAggregate, next: NextCart): boolean {
+  return (
+    JSON.stringify(essence(cart)) ===
+    JSON.stringify(essence({ ...next, ...next.priced, buyerEmail: next.buyerEmailId === null ? null : { id: next.buyerEmailId } }))
+  );
+}
+
+type Essential = Omit<NextCart, "priced" | "warnings" | "buyerEmailId" | "addressTokenDigest"> &
+  Pick<CartAggregate, "subtotalMinor" | "discountMinor" | "shippingMinor" | "taxMinor" | "totalMinor"> & {
+    readonly buyerEmail: { readonly id: string } | null;
+  };
+
+function essence(cart: Essential): unknown {
+  const { marketId, country, currency, taxIncluded, locale, buyerReference, buyerEmail, deliveryMethodId, deliveryOptions, address } = cart;
+  return [
+    [marketId, country, currency, taxIncluded, locale, buyerReference, buyerEmail?.id, deliveryMethodId, address?.id],
+    [cart.subtotalMinor, cart.discountMinor, cart.shippingMinor, cart.taxMinor, cart.totalMinor],
+    deliveryOptions?.map(({ id, name, carrier, priceMinor, minDays, maxDays, pickup }) => [id, name, carrier, priceMinor, minDays, maxDays, pickup]),
+    cart.lines.map((line) => [
+      line.id,
+      line.variantId,
+      line.quantity,
+      line.unitPriceMinor,
+      line.compareAtMinor,
+      line.discountMinor,
+      line.taxMinor,
+      displayed(line),
+    ]),
+    cart.promotions.map(({ promotionId, promotionCodeId, state, suspendedReason, discountMinor }) => [
+      promotionId,
+      promotionCodeId,
+      state,
+      suspendedReason,
+      discountMinor,
+    ]),
+  ];
+}
+
+/** jsonb gives an object's keys in an order of its own. */
+function displayed({
+  display: { productSlug, sku, title, variantTitle, image },
+}: CartAggregate["lines"][number] | NextCart["lines"][number]): unknown {
+  return [productSlug, sku, title, variantTitle, image?.url, image?.alt, image?.width, image?.height];
+}
+
+export async function expireSession(transaction: Transaction, { now }: Pick<CartTenant, "now">, cart: CartAggregate): Promise<void> {
+  if (cart.session === null || cart.session.status !== "open") return;
+  await transaction
+    .updateTable("hostedCheckoutSession")
+    .set((session) => ({ status: "expired", version: session("version", "+", 1), updatedAt: now }))
+    .where("id", "=", cart.session.id)
+    .execute();
+}
+
+/** What the change did to the code beside what it was made for. */
+function promotionEvents(before: CartAggregate, after: CartAggregate): EventType[] {
+  const [was, is] = [codeOf(before), codeOf(after)];
+  if (was === undefined || is === undefined || was.promotionCodeId !== is.promotionCodeId || was.state === is.state) return [];
+  return [is.state === "suspended" ? "cart.promotion_suspended" : "cart.promotion_restored"];
+}
+
+/** Each with what was different before. */
+export function tell(
+  { outbox, now, publicUrl }: Pick<CartTenant, "outbox" | "now" | "publicUrl">,
+  types: readonly EventType[],
+  { before, after }: { readonly before: CartAggregate | null; readonly after: CartAggregate },
+): void {
+  const previous = before === null ? null : previousOf({ before, after }, { now, publicUrl });
+  for (const type of types) outbox.append({ type, id: after.id, previous, thing: after });
+}

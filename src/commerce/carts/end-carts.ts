@@ -1,0 +1,100 @@
+/** How a cart ends without an order: revoked, or left alone for too long. Its address and e-mail go a day later, with what they are sealed by. */
+import { requireNoFaults, textFaults } from "#commerce/catalog/write-faults.ts";
+import type { Database } from "#database/connect.ts";
+import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { type RenderSubject, withOutbox } from "#webhooks/outbox.ts";
+import { type CartAggregate, findCarts, type RevocationReason } from "./cart-aggregate.ts";
+import { requireChangeable, statusOf } from "./cart-status.ts";
+import { type CartTenant, expireSession, lockCart, readBack, tell } from "./change-cart.ts";
+import { type CartEnd, endCart } from "./save-cart.ts";
+
+export interface CartTransitionInput {
+  /** The version that the caller has seen: what is destroyed should have been. */
+  readonly expectedVersion: number;
+  readonly reason?: RevocationReason | null | undefined;
+  readonly note?: string | null | undefined;
+}
+
+export const noteMax = 280;
+
+export async function revokeCart(
+  transaction: Transaction,
+  tenant: CartTenant,
+  input: CartTransitionInput & { readonly cartId: string },
+): Promise<CartAggregate> {
+  requireNoFaults(textFaults("/note", input.note, { max: noteMax, lines: "many" }));
+  const cart = await lockCart(transaction, tenant, input.cartId);
+  requireChangeable(cart, input, tenant.now);
+  if (cart.status === "locked") await expireSession(transaction, tenant, cart);
+  return end(transaction, tenant, {
+    cart,
+    status: "revoked",
+    revocation: { reason: input.reason ?? "other", note: input.note ?? null },
+    now: tenant.now,
+  });
+}
+
+const eraseAfterMs = 24 * 3_600_000;
+
+type Teller = Parameters<typeof tell>[0];
+
+/** Writes the end, and tells of it by its name. */
+export async function end(transaction: Transaction, teller: Teller, ending: CartEnd): Promise<CartAggregate> {
+  const { cart, status, now } = ending;
+  await endCart(transaction, ending);
+  await erasePersonalDataSoon(transaction, cart, now);
+  const after = await readBack(transaction, cart.id);
+  tell(teller, [`cart.${status}`], { before: cart, after });
+  return after;
+}
+
+/** An address that its buyer keeps stays. */
+async function erasePersonalDataSoon(transaction: Transaction, { address, buyerEmail }: CartAggregate, now: Date): Promise<void> {
+  const ids = [address?.id, buyerEmail?.id].filter((id) => id !== undefined);
+  if (ids.length === 0) return;
+  await transaction
+    .updateTable("personalData")
+    .set({ eraseAfter: new Date(now.getTime() + eraseAfterMs) })
+    .where("id", "in", ids)
+    .where("buyerReference", "is", null)
+    .where("erasedAt", "is", null)
+    .execute();
+}
+
+interface ExpiryServices {
+  readonly db: Database;
+  readonly now: Date;
+  readonly publicUrl: string;
+  readonly render: RenderSubject;
+}
+
+const expiredAtOnce = 100;
+
+/** Writes the expiry of carts that the clock has ended already; gives how many. What another process writes at the same time is left to it. */
+export async function expireCarts({ db, now, publicUrl, render }: ExpiryServices): Promise<number> {
+  const due = await db
+    .selectFrom("cart")
+    .select(["id", "merchantId"])
+    .where("status", "=", "active")
+    .where("expiresAt", "<=", now)
+    .orderBy("expiresAt")
+    .limit(expiredAtOnce)
+    .execute();
+  let count = 0;
+  for (const { id, merchantId } of due) {
+    const cause = { operationId: null, actor: "system", requestId: null } as const;
+    const isExpired = await inTransaction(db, (transaction) =>
+      withOutbox(transaction, { merchantId, now, cause, render }, (outbox) => expireCart(transaction, id, { outbox, now, publicUrl })),
+    );
+    if (isExpired) count += 1;
+  }
+  return count;
+}
+
+async function expireCart(transaction: Transaction, cartId: string, teller: Teller): Promise<boolean> {
+  const locked = await transaction.selectFrom("cart").select("id").where("id", "=", cartId).forNoKeyUpdate().skipLocked().executeTakeFirst();
+  const cart = locked === undefined ? undefined : (await findCarts(transaction, [cartId])).get(cartId);
+  if (cart === undefined || cart.status !== "active" || statusOf(cart, teller.now) !== "expired") return false;
+  await end(transaction, teller, { cart, status: "expired", now: teller.now });
+  return true;
+}

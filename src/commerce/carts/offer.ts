@@ -1,0 +1,143 @@
+/**
+ * What a cart could have now: today's price, stock and texts of its variants, the taxes and deliveries of its market, and the promotions there
+ * are. All of it in one statement, read after the cart is locked.
+ */
+import { type RawBuilder, sql } from "kysely";
+import type { Translated } from "#commerce/catalog/read-aggregates.ts";
+import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
+import { promotionCodeJson, type PromotionJson, promotionRuleJson, toPromotionRule, usedByBuyer } from "#commerce/promotions/read-promotions.ts";
+import type { Transaction } from "#database/transaction.ts";
+
+export interface OfferedVariant {
+  readonly id: string;
+  readonly productId: string;
+  readonly isPublished: boolean;
+  readonly sku: string;
+  /** Null: not sold in the market. */
+  readonly priceMinor: number | null;
+  readonly compareAtMinor: number | null;
+  readonly onHand: number;
+  readonly reserved: number;
+  readonly backorderLimit: number;
+  readonly discontinued: boolean;
+  readonly maxOrderQuantity: number | null;
+  readonly requiresShipping: boolean;
+  readonly restrictions: readonly string[];
+  readonly options: Translated;
+  readonly choices: readonly { readonly code: string; readonly choices: readonly { readonly code: string; readonly labels: Translated }[] }[];
+  readonly translations: readonly { readonly locale: string; readonly slug: string; readonly title: string }[];
+  readonly image: { readonly url: string; readonly alts: Translated; readonly width: number; readonly height: number } | null;
+  /** Its categories and all above them. */
+  readonly categoryIds: readonly string[];
+}
+
+export interface OfferedTax {
+  readonly country: string;
+  readonly regionCode: string | null;
+  readonly basisPoints: number;
+  readonly appliesToShipping: boolean;
+}
+
+export interface OfferedDelivery {
+  readonly id: string;
+  readonly names: Translated;
+  readonly carrier: string | null;
+  readonly pickup: boolean;
+  readonly priceMinor: number;
+  readonly freeFromMinor: number | null;
+  readonly minDays: number;
+  readonly maxDays: number;
+}
+
+export interface OfferedMarket {
+  readonly id: string;
+  readonly currency: string;
+  readonly taxIncluded: boolean;
+  readonly defaultLocale: string;
+  readonly countries: readonly string[];
+  readonly taxes: readonly OfferedTax[];
+  readonly deliveries: readonly OfferedDelivery[];
+}
+
+export interface Offer {
+  readonly merchantLocale: string;
+  readonly market: OfferedMarket;
+  readonly variants: ReadonlyMap<string, OfferedVariant>;
+  readonly automatic: readonly PromotionRule[];
+  /** Undefined: the merchant has no such code. */
+  readonly code: PromotionRule | undefined;
+}
+
+export interface Wanted {
+  readonly merchantId: string;
+  readonly marketId: string;
+  readonly variantIds: readonly string[];
+  readonly buyerReference: string | null;
+  /** A code by its id, or by what a buyer typed. */
+  readonly code: { readonly id: string } | { readonly normalized: string } | null;
+}
+
+interface OfferRow {
+  readonly merchantLocale: string;
+  readonly market: OfferedMarket;
+  readonly variants: readonly OfferedVariant[];
+  readonly automatic: readonly { readonly rule: PromotionJson; readonly used: number }[];
+  readonly code: { readonly rule: PromotionJson; readonly used: number; readonly code: NonNullable<PromotionRule["code"]> } | null;
+}
+
+export async function loadOffer(transaction: Transaction, wanted: Wanted): Promise<Offer> {
+  const { rows } = await sql<OfferRow>`
+    select m.default_locale as merchant_locale, ${market} as market, ${variantsOf(wanted.variantIds)} as variants,
+      ${automaticFor(wanted.buyerReference)} as automatic, ${codeFor(wanted)} as code
+    from merchant m join market mk on mk.merchant_id = m.id
+    where m.id = ${wanted.merchantId} and mk.id = ${wanted.marketId}`.execute(transaction);
+  const [row] = rows;
+  if (row === undefined) throw new Error(`There is no market ${wanted.marketId}.`);
+  return {
+    merchantLocale: row.merchantLocale,
+    market: row.market,
+    variants: new Map(row.variants.map((variant) => [variant.id, variant])),
+    automatic: row.automatic.map(({ rule, used }) => toPromotionRule(rule, { usedByBuyer: used, code: null })),
+    code: row.code === null ? undefined : toPromotionRule(row.code.rule, { usedByBuyer: row.code.used, code: row.code.code }),
+  };
+}
+
+const market = sql<OfferedMarket>`json_build_object('id', mk.id, 'currency', mk.currency, 'taxIncluded', mk.tax_included, 'defaultLocale', mk.default_locale,
+  'countries', (select json_agg(mc.country order by mc.position) from market_country mc where mc.market_id = mk.id),
+  'taxes', coalesce((select json_agg(json_build_object('country', t.country, 'regionCode', t.region_code, 'basisPoints', t.basis_points,
+      'appliesToShipping', t.applies_to_shipping)) from tax_rate t where t.market_id = mk.id), '[]'::json),
+  'deliveries', coalesce((select json_agg(json_build_object('id', d.id, 'names', d.names, 'carrier', d.carrier, 'pickup', d.pickup, 'priceMinor', d.price_minor,
+      'freeFromMinor', d.free_from_minor, 'minDays', d.min_days, 'maxDays', d.max_days) order by d.position, d.id)
+    from delivery_method d where d.market_id = mk.id and d.active), '[]'::json))`;
+
+const variantsOf = (ids: readonly string[]): RawBuilder<readonly OfferedVariant[]> => sql`coalesce((
+  select json_agg(json_build_object('id', v.id, 'productId', v.product_id, 'isPublished', p.status = 'published', 'sku', v.sku,
+    'priceMinor', pr.amount_minor, 'compareAtMinor', pr.compare_at_minor, 'onHand', coalesce(sl.on_hand, 0), 'reserved', coalesce(sl.reserved, 0),
+    'backorderLimit', coalesce(sl.backorder_limit, 0), 'discontinued', v.discontinued, 'maxOrderQuantity', v.max_order_quantity,
+    'requiresShipping', v.requires_shipping, 'restrictions', v.restrictions, 'options', v.options,
+    'choices', coalesce((select json_agg(json_build_object('code', o.code, 'choices', o.choices) order by o.position, o.code)
+      from product_option o where o.product_id = v.product_id), '[]'::json),
+    'translations', (select json_agg(json_build_object('locale', t.locale, 'slug', t.slug, 'title', t.title) order by t.locale)
+      from product_translation t where t.product_id = v.product_id),
+    'image', (select json_build_object('url', md.url, 'alts', md.alts, 'width', md.width, 'height', md.height) from media md
+      where md.product_id = v.product_id and md.type = 'image' order by md.id is distinct from v.media_id, md.position, md.id limit 1),
+    'categoryIds', coalesce((
+      with recursive above as (
+        select c.id, c.parent_id from product_category pc join category c on c.id = pc.category_id where pc.product_id = v.product_id
+        union select c.id, c.parent_id from above a join category c on c.id = a.parent_id)
+      select json_agg(a.id) from above a), '[]'::json)))
+  from variant v join product p on p.id = v.product_id
+    left join price pr on pr.variant_id = v.id and pr.market_id = mk.id and pr.valid_until is null
+    left join stock_level sl on sl.variant_id = v.id
+  where v.merchant_id = m.id and v.id = any(${ids}::text[])), '[]'::json)`;
+
+const automaticFor = (buyerReference: string | null): RawBuilder<OfferRow["automatic"]> => sql`coalesce((
+  select json_agg(json_build_object('rule', ${promotionRuleJson}, 'used', ${usedByBuyer(buyerReference)}) order by p.priority desc, p.id)
+  from promotion p where p.merchant_id = m.id and p.trigger = 'automatic' and p.status = 'active'), '[]'::json)`;
+
+function codeFor({ code, buyerReference }: Wanted): RawBuilder<OfferRow["code"]> {
+  if (code === null) return sql`null::json`;
+  const which = "id" in code ? sql`c.id = ${code.id}` : sql`c.code_normalized = ${code.normalized}`;
+  return sql`(select json_build_object('rule', ${promotionRuleJson}, 'used', ${usedByBuyer(buyerReference)}, 'code', ${promotionCodeJson})
+    from promotion_code c join promotion p on p.id = c.promotion_id where c.merchant_id = m.id and ${which})`;
+}

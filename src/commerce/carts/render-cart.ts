@@ -1,0 +1,200 @@
+/**
+ * A cart as the contract shows it: status and address by the clock, money with its currency, nothing personal. Pure; what is read from the
+ * database a moment later is shown the same.
+ */
+import { availabilityOf, type Availability } from "#commerce/catalog/availability.ts";
+import { absoluteUrl, type ImageView } from "#commerce/catalog/render-product.ts";
+import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
+import { type Money, money } from "#foundation/money.ts";
+import type { CartAggregate, CartStatus, LineDisplay, ReadLine, RevocationReason } from "./cart-aggregate.ts";
+import { isSessionOver, statusOf } from "./cart-status.ts";
+import { warning } from "./price-lines.ts";
+import { type PromotionStateView, toPromotionState } from "./render-promotion-state.ts";
+import { type CartTotals, toTotals } from "./render-totals.ts";
+import { toWarning, type WarningView } from "./warnings.ts";
+
+export interface CartLineView {
+  readonly id: string;
+  readonly position: number;
+  readonly productId: string;
+  readonly variantId: string;
+  readonly productSlug: string;
+  readonly sku: string;
+  readonly title: string;
+  readonly variantTitle: string | null;
+  readonly image: ImageView | null;
+  readonly quantity: number;
+  readonly unitPrice: Money;
+  readonly compareAtUnitPrice: Money | null;
+  readonly subtotal: Money;
+  readonly discount: Money;
+  readonly tax: Money | null;
+  readonly total: Money;
+  readonly discountAllocations: readonly { readonly source: "code" | "automatic"; readonly promotionId: string; readonly amount: Money }[];
+  readonly availability: Availability;
+  readonly availableQuantity: number | null;
+  readonly requiresShipping: boolean;
+  readonly restrictions: readonly string[];
+}
+
+export interface DeliveryOptionView {
+  readonly id: string;
+  readonly name: string;
+  readonly carrier: string | null;
+  readonly price: Money;
+  readonly minDays: number;
+  readonly maxDays: number;
+  readonly pickup: boolean;
+}
+
+export interface CartView {
+  readonly id: string;
+  readonly version: number;
+  readonly status: CartStatus;
+  readonly merchant: { readonly id: string; readonly slug: string; readonly name: string };
+  readonly market: string;
+  readonly currency: string;
+  readonly locale: string;
+  readonly lines: readonly CartLineView[];
+  readonly totalQuantity: number;
+  readonly totals: CartTotals;
+  readonly promotion: PromotionStateView;
+  readonly address: MaskedAddress | null;
+  readonly addressTokenExpiresAt: string | null;
+  readonly delivery: { readonly selectedOptionId: string | null; readonly options: readonly DeliveryOptionView[] } | null;
+  readonly checkout: { readonly sessionId: string; readonly status: "open" | "processing" | "completed" } | null;
+  readonly orderId: string | null;
+  readonly warnings: readonly WarningView[];
+  readonly revocation: { readonly reason: RevocationReason; readonly note: string | null; readonly at: string } | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly expiresAt: string;
+}
+
+export interface CartLight {
+  readonly now: Date;
+  /** Put before the paths of our own pictures. */
+  readonly publicUrl: string;
+}
+
+export function toCart(stored: CartAggregate, light: CartLight): CartView {
+  const { now } = light;
+  const cart = atTime(stored, now);
+  const { id, version, merchant, country, currency, locale, address, revocation } = cart;
+  return {
+    id,
+    version,
+    status: statusOf(cart, now),
+    merchant: { id: merchant.id, slug: merchant.slug, name: merchant.name },
+    market: country,
+    currency,
+    locale,
+    lines: cart.lines.map((line) => toLine(line, cart, light)),
+    totalQuantity: cart.lines.reduce((sum, { quantity }) => sum + quantity, 0),
+    totals: toTotals(cart),
+    promotion: toPromotionState(cart),
+    address: address?.masked ?? null,
+    addressTokenExpiresAt: address?.expiresAt ?? null,
+    delivery: cart.deliveryOptions === null ? null : { selectedOptionId: cart.deliveryMethodId, options: toDeliveryOptions(cart) },
+    checkout: checkoutOf(cart, now),
+    orderId: cart.orderId,
+    warnings: cart.warnings.map(toWarning),
+    revocation: revocation === null || cart.endedAt === null ? null : { ...revocation, at: cart.endedAt },
+    createdAt: cart.createdAt,
+    updatedAt: cart.updatedAt,
+    expiresAt: cart.expiresAt,
+  };
+}
+
+/** The top-level fields that are different, as they were. */
+export function previousOf(
+  { before, after }: { readonly before: CartAggregate; readonly after: CartAggregate },
+  light: CartLight,
+): Record<string, unknown> {
+  const [was, is] = [toCart(before, light), toCart(after, light)];
+  return Object.fromEntries(Object.entries(was).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(is[name as keyof CartView])));
+}
+
+/** An address that has run out takes with it what only an address tells: shipping, tax and the delivery options. A checkout under way holds it. */
+export function atTime(cart: CartAggregate, now: Date): CartAggregate {
+  if (cart.address === null || new Date(cart.address.expiresAt) > now || statusOf(cart, now) === "locked") return cart;
+  return {
+    ...cart,
+    address: null,
+    deliveryOptions: null,
+    deliveryMethodId: null,
+    shippingMinor: null,
+    shippingDiscountMinor: 0,
+    taxMinor: null,
+    discountMinor: cart.discountMinor - cart.shippingDiscountMinor,
+    totalMinor: cart.subtotalMinor - cart.discountMinor + cart.shippingDiscountMinor,
+    lines: cart.lines.map((line) => ({ ...line, taxMinor: null, totalMinor: line.subtotalMinor - line.discountMinor })),
+    promotions: cart.promotions.map((promotion) => {
+      const allocations = promotion.allocations.filter(({ lineId }) => lineId !== null);
+      return { ...promotion, allocations, discountMinor: allocations.reduce((sum, { amountMinor }) => sum + amountMinor, 0) };
+    }),
+    warnings: [...cart.warnings, warning("address_expired", null, {})],
+  };
+}
+
+const availableMax = 100;
+
+function toLine(line: ReadLine, { currency, promotions }: CartAggregate, { now, publicUrl }: CartLight): CartLineView {
+  const { display, stock } = line;
+  return {
+    id: line.id,
+    position: line.position,
+    productId: line.productId,
+    variantId: line.variantId,
+    productSlug: display.productSlug,
+    sku: display.sku,
+    title: display.title,
+    variantTitle: display.variantTitle,
+    image: display.image === null ? null : toImage(display.image, publicUrl),
+    quantity: line.quantity,
+    unitPrice: money(line.unitPriceMinor, currency),
+    compareAtUnitPrice: line.compareAtMinor === null ? null : money(line.compareAtMinor, currency),
+    subtotal: money(line.subtotalMinor, currency),
+    discount: money(line.discountMinor, currency),
+    tax: line.taxMinor === null ? null : money(line.taxMinor, currency),
+    total: money(line.totalMinor, currency),
+    discountAllocations: promotions.flatMap(({ trigger, promotionId, allocations }) =>
+      allocations
+        .filter(({ lineId }) => lineId === line.id)
+        .map(({ amountMinor }) => ({ source: trigger, promotionId, amount: money(amountMinor, currency) })),
+    ),
+    availability:
+      stock === null
+        ? "discontinued"
+        : availabilityOf({ ...stock, availableFrom: stock.availableFrom === null ? null : new Date(stock.availableFrom) }, now),
+    availableQuantity:
+      stock === null || stock.discontinued ? 0 : Math.min(availableMax, Math.max(0, stock.onHand - stock.reserved + stock.backorderLimit)),
+    requiresShipping: line.requiresShipping,
+    restrictions: line.restrictions,
+  };
+}
+
+/** In the order of the contract: jsonb keeps none. */
+function toImage({ url, alt, width, height }: NonNullable<LineDisplay["image"]>, publicUrl: string): ImageView {
+  return { url: absoluteUrl(url, publicUrl), alt, width, height };
+}
+
+export function toDeliveryOptions({ deliveryOptions, currency }: CartAggregate): DeliveryOptionView[] {
+  return (deliveryOptions ?? []).map(({ id, name, carrier, priceMinor, minDays, maxDays, pickup }) => ({
+    id,
+    name,
+    carrier,
+    price: money(priceMinor, currency),
+    minDays,
+    maxDays,
+    pickup,
+  }));
+}
+
+/** A session that was canceled or has run out leaves the cart as if it had not been. */
+function checkoutOf(cart: CartAggregate, now: Date): CartView["checkout"] {
+  const { session } = cart;
+  if (session === null || session.status === "canceled" || session.status === "expired") return null;
+  if (session.status === "open" && isSessionOver(cart, now)) return null;
+  return { sessionId: session.id, status: session.status };
+}

@@ -1,0 +1,80 @@
+/** What a cart's promotions are and take off: the code's own amounts, beside them the automatic ones. */
+import type { PromotionKind, RefusalReason } from "#commerce/promotions/promotion-rule.ts";
+import { chooseLocale } from "#foundation/locales.ts";
+import { type Money, money } from "#foundation/money.ts";
+import type { CartAggregate, ReadPromotion } from "./cart-aggregate.ts";
+import { codeOf } from "./cart-draft.ts";
+import { type CartTotals, toTotals } from "./render-totals.ts";
+
+export interface PromotionView {
+  readonly id: string;
+  readonly code: string;
+  readonly title: string;
+  readonly kind: PromotionKind;
+  readonly value: { readonly basisPoints: number | null; readonly amount: Money | null };
+  readonly startsAt: string | null;
+  readonly endsAt: string | null;
+  readonly combinesWithAutomatic: boolean;
+}
+
+export interface PromotionStateView {
+  readonly cartId: string;
+  readonly cartVersion: number;
+  readonly state: "none" | "applied" | "suspended";
+  readonly suspendedReason: RefusalReason | null;
+  readonly promotion: PromotionView | null;
+  readonly automatic: readonly { readonly id: string; readonly title: string; readonly discount: Money }[];
+  readonly discount: Money;
+  readonly allocations: readonly {
+    readonly target: "line" | "shipping";
+    readonly lineId: string | null;
+    readonly promotionId: string;
+    readonly amount: Money;
+  }[];
+  readonly replaced: { readonly code: string } | null;
+  readonly totals: CartTotals;
+}
+
+/** `replaced`: the code that the present one took the place of, in the answer to that change. */
+export function toPromotionState(cart: CartAggregate, { replaced = null }: { readonly replaced?: string | null } = {}): PromotionStateView {
+  const { currency } = cart;
+  const code = codeOf(cart);
+  return {
+    cartId: cart.id,
+    cartVersion: cart.version,
+    state: code?.state ?? "none",
+    suspendedReason: code?.suspendedReason ?? null,
+    promotion: code === undefined ? null : toPromotion(code, cart),
+    automatic: cart.promotions
+      .filter(({ trigger }) => trigger === "automatic")
+      .map((promotion) => ({ id: promotion.promotionId, title: titleOf(promotion, cart), discount: money(promotion.discountMinor, currency) })),
+    discount: money(code?.discountMinor ?? 0, currency),
+    allocations: (code?.allocations ?? []).map(({ lineId, amountMinor }) => ({
+      target: lineId === null ? "shipping" : "line",
+      lineId,
+      promotionId: code?.promotionId ?? "",
+      amount: money(amountMinor, currency),
+    })),
+    replaced: replaced === null ? null : { code: replaced },
+    totals: toTotals(cart),
+  };
+}
+
+function toPromotion(promotion: ReadPromotion, cart: CartAggregate): PromotionView {
+  const { amountMinor, basisPoints, kind, startsAt, endsAt } = promotion;
+  const amount = amountMinor === null || promotion.currency === null ? null : money(amountMinor, promotion.currency);
+  return {
+    id: promotion.promotionId,
+    code: promotion.code ?? "",
+    title: titleOf(promotion, cart),
+    kind,
+    value: { basisPoints, amount },
+    startsAt,
+    endsAt,
+    combinesWithAutomatic: !promotion.isExclusive,
+  };
+}
+
+function titleOf({ titles }: ReadPromotion, { locale, merchant }: CartAggregate): string {
+  return titles[chooseLocale(Object.keys(titles), [locale], [merchant.defaultLocale]) ?? ""] ?? "";
+}

@@ -1,0 +1,174 @@
+/**
+ * Gives a cart the address it ships to. The address is kept encrypted and is never answered with; what comes back is a token that stands for it,
+ * is bound to the cart, and ends with the cart, the next address, or half an hour without a change.
+ */
+import { createHash } from "node:crypto";
+import { checkAddress } from "#commerce/addresses/check-address.ts";
+import { maskAddress, type MaskedAddress } from "#commerce/addresses/mask-address.ts";
+import { erasePersonalData, sealPersonalData } from "#commerce/addresses/personal-data.ts";
+import type { AddressLevel, PostalAddress, PostalAddressInput } from "#commerce/addresses/postal-address.ts";
+import { refuseAt } from "#commerce/catalog/write-faults.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { createId } from "#foundation/ids.ts";
+import type { CartAggregate } from "./cart-aggregate.ts";
+import { draftOf } from "./cart-draft.ts";
+import { type Expected, refuse, requireChangeable } from "./cart-status.ts";
+import { applyPlan, type CartTenant, lockCart } from "./change-cart.ts";
+import { type DeliveryOptionView, toDeliveryOptions } from "./render-cart.ts";
+import { type CartTotals, toTotals } from "./render-totals.ts";
+import { addressLifeMs } from "./reprice.ts";
+
+export interface CartAddressSetInput extends Expected {
+  readonly address: PostalAddressInput;
+  /** Strict unless told. */
+  readonly validation?: AddressLevel | null | undefined;
+  /** Kept for the buyer's next carts. */
+  readonly saveForBuyer?: boolean | null | undefined;
+}
+
+export interface CartAddressToken {
+  readonly addressToken: string;
+  readonly cartId: string;
+  readonly cartVersion: number;
+  readonly expiresAt: string;
+  readonly address: MaskedAddress;
+  readonly validation: { readonly level: AddressLevel; readonly corrected: readonly string[] };
+  readonly serviceability: {
+    readonly status: "deliverable" | "partially_deliverable" | "no_delivery_options";
+    readonly undeliverableLineIds: readonly string[];
+  };
+  readonly quote: {
+    readonly totals: CartTotals;
+    readonly deliveryOptions: readonly DeliveryOptionView[];
+    readonly quotedAt: Date;
+    readonly validUntil: string;
+  } | null;
+}
+
+const addressLifeMsMax = 24 * 3_600_000;
+/** Encrypted data outlives its use by so long, for who asks what went wrong. */
+const erasedAfterMs = 24 * 3_600_000;
+
+export async function setAddress(
+  transaction: Transaction,
+  tenant: CartTenant,
+  input: CartAddressSetInput & { readonly cartId: string },
+): Promise<CartAddressToken> {
+  const level = input.validation ?? "strict";
+  const { address, corrected } = checkAddress(input.address, level);
+  const cart = await lockCart(transaction, tenant, input.cartId);
+  requireChangeable(cart, input, tenant.now);
+  const isKept = input.saveForBuyer === true;
+  if (isKept && cart.buyerReference === null) {
+    throw refuseAt("invalid_field", "/saveForBuyer", { code: "buyer_required", message: "Only an address of a cart with a buyer can be kept." });
+  }
+  return saveAddress(transaction, tenant, { cart, address, level, corrected, isKept });
+}
+
+export interface AddressToSave {
+  readonly cart: CartAggregate;
+  readonly address: PostalAddress;
+  readonly level: AddressLevel;
+  readonly corrected: readonly string[];
+  readonly isKept: boolean;
+}
+
+/** For a cart that is locked and may be changed. */
+export async function saveAddress(
+  transaction: Transaction,
+  tenant: CartTenant,
+  { cart, address, level, corrected, isKept }: AddressToSave,
+): Promise<CartAddressToken> {
+  const { merchantId, now } = tenant;
+  const masked = maskAddress(address);
+  if (!cart.countries.includes(masked.countryCode)) {
+    throw refuse("address_market_mismatch", cart, { now, data: { market: cart.country, countries: cart.countries } });
+  }
+  const token = createId("addressToken", now.getTime());
+  const id = createId("personalData", now.getTime());
+  const [expiresAt, expiresAtMax] = [addressLifeMs, addressLifeMsMax].map((life) => new Date(now.getTime() + life).toISOString());
+  await replaceAddress(transaction, tenant, {
+    cart,
+    row: {
+      ...sealPersonalData(tenant.keyring, {
+        id,
+        merchantId,
+        cartId: cart.id,
+        kind: "address",
+        address,
+        level,
+        now,
+        eraseAfter: isKept ? null : new Date(now.getTime() + addressLifeMsMax + erasedAfterMs),
+      }),
+      buyerReference: isKept ? cart.buyerReference : null,
+    },
+  });
+  const after = await applyPlan(transaction, tenant, {
+    cart,
+    plan: () => ({
+      event: "cart.address_set",
+      draft: {
+        ...draftOf(cart),
+        country: masked.countryCode,
+        address: { id, masked, level, expiresAt: expiresAt ?? "", expiresAtMax: expiresAtMax ?? "" },
+        addressTokenDigest: tokenDigest(token),
+      },
+    }),
+  });
+  return toToken(after, { token, level, corrected, now });
+}
+
+/** A token is kept as its digest: who reads the database can use none. */
+export function tokenDigest(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}
+
+interface Replacement {
+  readonly cart: CartAggregate;
+  readonly row: ReturnType<typeof sealPersonalData>;
+}
+
+/** What was replaced is erased at once, unless its buyer keeps it. */
+async function replaceAddress(transaction: Transaction, { now }: CartTenant, { cart, row }: Replacement): Promise<void> {
+  if (cart.address !== null) await eraseUnlessKept(transaction, cart.address.id, now);
+  await transaction.insertInto("personalData").values(row).execute();
+}
+
+async function eraseUnlessKept(transaction: Transaction, id: string, now: Date): Promise<void> {
+  const kept = await transaction.selectFrom("personalData").select("buyerReference").where("id", "=", id).executeTakeFirst();
+  if (kept?.buyerReference === null) await erasePersonalData(transaction, [id], now);
+}
+
+interface Issued {
+  readonly token: string;
+  readonly level: AddressLevel;
+  readonly corrected: readonly string[];
+  readonly now: Date;
+}
+
+function toToken(cart: CartAggregate, { token, level, corrected, now }: Issued): CartAddressToken {
+  if (cart.address === null) throw new Error(`Cart ${cart.id} has no address after it was set.`);
+  const options = toDeliveryOptions(cart);
+  const isQuoted = cart.lines.length > 0;
+  return {
+    addressToken: token,
+    cartId: cart.id,
+    cartVersion: cart.version,
+    expiresAt: cart.address.expiresAt,
+    address: cart.address.masked,
+    validation: { level, corrected },
+    serviceability: serviceabilityOf(cart),
+    quote: isQuoted ? { totals: toTotals(cart), deliveryOptions: options, quotedAt: now, validUntil: cart.address.expiresAt } : null,
+  };
+}
+
+/** What is no longer sold or sold out cannot be delivered; where nothing can, there are no options. */
+function serviceabilityOf(cart: CartAggregate): CartAddressToken["serviceability"] {
+  const isStopped = new Set(cart.warnings.filter(({ code }) => code === "line_unavailable" || code === "out_of_stock").map(({ lineId }) => lineId));
+  const shipped = cart.lines.filter(({ requiresShipping }) => requiresShipping);
+  const hasOptions = shipped.length === 0 || (cart.deliveryOptions ?? []).length > 0;
+  const undeliverable = cart.lines.filter((line) => isStopped.has(line.id) || (line.requiresShipping && !hasOptions));
+  const undeliverableLineIds = undeliverable.map(({ id }) => id);
+  if (!hasOptions) return { status: "no_delivery_options", undeliverableLineIds };
+  return { status: undeliverable.length > 0 ? "partially_deliverable" : "deliverable", undeliverableLineIds };
+}
