@@ -5,10 +5,11 @@ import type { FastifyInstance } from "fastify";
 import type { GraphQLSchema } from "graphql";
 import type { LogEvent } from "kysely";
 import { recordTokenUse, verifyInternalToken } from "#access/internal-tokens.ts";
-import { refreshDue } from "#commerce/search/refresh-due.ts";
 import { type OpenDatabase, openDatabase } from "#database/connect.ts";
+import { createDoOnce } from "#database/idempotency.ts";
 import { migrate } from "#database/migrate.ts";
 import { type Clock, systemClock } from "#foundation/clock.ts";
+import { createKeyring } from "#foundation/encryption.ts";
 import { parseAcceptLanguage } from "#foundation/locales.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GatewayServices } from "#gateway/call.ts";
@@ -25,7 +26,10 @@ import { mountGraphiql } from "#web/graphiql-page.ts";
 import { mountGraphql } from "#web/graphql.ts";
 import { mountHealth } from "#web/health.ts";
 import { mountPictures } from "#web/pictures.ts";
+import { loadEncryptionKeys } from "./encryption-keys.ts";
+import { compileSubjects } from "./event-documents.ts";
 import type { Settings } from "./settings.ts";
+import { startSweeps } from "./sweeps.ts";
 
 export interface AppOptions {
   readonly settings: Settings;
@@ -56,12 +60,22 @@ export async function createApp(options: AppOptions): Promise<App> {
       ? createMemoryLimiter(settings.rateLimitScale, () => clock.now().getTime())
       : createRedisLimiter(settings.redisUrl, settings.rateLimitScale, log);
   const { db } = database;
-  const services: GraphServices = { db, clock, publicUrl, rateLimitScale: settings.rateLimitScale };
+  const schema = respelledSchema(mesh.schema);
+  const keyring = createKeyring(settings.encryptionKeys ?? loadEncryptionKeys(settings.dataDir));
+  const doOnce = createDoOnce({ db, keyring, now: () => clock.now() });
+  const services: GraphServices = {
+    db,
+    clock,
+    publicUrl,
+    keyring,
+    rateLimitScale: settings.rateLimitScale,
+    render: (transaction, subject) => render(services, transaction, subject),
+  };
+  const render = compileSubjects(schema);
   const server = await createServer({ publicUrl, log, proxies: settings.trustProxy });
 
-  const schema = respelledSchema(mesh.schema);
   const { operations, components } = readContract(schema, mesh.documents);
-  mountOperations(server, { db, clock, publicUrl, limiter, compile: compilerOf(schema, services) }, operations);
+  mountOperations(server, { db, clock, publicUrl, limiter, doOnce, compile: compilerOf(schema, services) }, operations);
   mountDocument(server, JSON.stringify(toOpenApi(operations, components), null, 2));
   mountGraphql(server, {
     schema: mesh.schema,
@@ -69,6 +83,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     services,
     log,
     corsOrigins: settings.corsOrigins,
+    doOnce,
     authenticate: internalAuthentication(services, limiter),
   });
   mountGraphiql(server);
@@ -77,22 +92,19 @@ export async function createApp(options: AppOptions): Promise<App> {
   refuseOtherMethods(server, "/graphql", settings.corsOrigins.length > 0 ? ["GET", "POST", "OPTIONS"] : ["GET", "POST"]);
   for (const path of ["/healthz", "/readyz", "/media/demo/:file"]) refuseOtherMethods(server, path, ["GET"]);
 
-  let timer: NodeJS.Timeout | undefined;
+  let stopSweeps: (() => Promise<void>) | undefined;
   return {
     server,
     database,
     clock,
     publicUrl,
     listen: async () => {
-      timer = setInterval(
-        () => void refreshDue(db, clock.now()).catch((error: unknown) => log.error({ err: error }, "Indexing what came due failed.")),
-        refreshMs,
-      );
+      stopSweeps = startSweeps(services, log);
       await server.listen({ host: settings.host, port });
       return publicUrl;
     },
     close: async () => {
-      clearInterval(timer);
+      await stopSweeps?.();
       await server.close();
       await limiter.close();
       mesh.close();
@@ -100,9 +112,6 @@ export async function createApp(options: AppOptions): Promise<App> {
     },
   };
 }
-
-/** A pre-order is found as one for so long at most after its date. */
-const refreshMs = 60_000;
 
 async function openConfigured({ settings, onStatement }: AppOptions): Promise<OpenDatabase> {
   const database = await openDatabase({
@@ -128,10 +137,10 @@ function compilerOf(schema: GraphQLSchema, services: GraphServices): GatewayServ
   return ({ id, document, languageField }: Operation) => {
     const compiled = compileQuery(schema, document, id);
     if (!isCompiledQuery(compiled)) throw new Error(`schema/operations: ${id} does not compile: ${compiled.errors?.[0]?.message}`);
-    return ({ viewer, requestId, request, variables }) => {
+    return ({ viewer, requestId, request, variables }, transaction) => {
       // Only what says that it varies by Accept-Language may.
       const languages = languageField === null ? [] : parseAcceptLanguage(request.headers["accept-language"]);
-      return compiled.query(undefined, createContext(services, { viewer, requestId, languages }), variables);
+      return compiled.query(undefined, createContext(services, { viewer, requestId, languages, operationId: id }, transaction), variables);
     };
   };
 }

@@ -10,6 +10,9 @@ export const quotas = {
   "anon-search": { quota: 60, windowSeconds: 60 },
   "anon-read": { quota: 300, windowSeconds: 60 },
   "auth-fail": { quota: 20, windowSeconds: 300 },
+  // Codes that were guessed wrong: on one cart, and by one credential.
+  "promo-fail": { quota: 10, windowSeconds: 600 },
+  "promo-fail-credential": { quota: 60, windowSeconds: 600 },
 } as const satisfies Record<string, Quota>;
 
 export type Bucket = keyof typeof quotas;

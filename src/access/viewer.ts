@@ -28,6 +28,12 @@ export interface InternalViewer {
   readonly merchantId: string | null;
 }
 
-export type Viewer = AnonymousViewer | ApiKeyViewer | InternalViewer;
+/** The service itself, for one merchant: what nobody asked for, and the documents of events. */
+export interface SystemViewer {
+  readonly kind: "system";
+  readonly merchantId: string;
+}
+
+export type Viewer = AnonymousViewer | ApiKeyViewer | InternalViewer | SystemViewer;
 
 export const anonymous: AnonymousViewer = { kind: "anonymous" };

@@ -3,6 +3,8 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ExecutionResult } from "graphql";
 import type { Clock } from "#foundation/clock.ts";
 import type { Database } from "#database/connect.ts";
+import type { DoOnce, Once } from "#database/idempotency.ts";
+import type { Transaction } from "#database/transaction.ts";
 import type { Viewer } from "#access/viewer.ts";
 import type { Operation } from "./contract.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
@@ -14,7 +16,11 @@ export interface Call {
   readonly requestId: string;
   viewer: Viewer;
   variables: Record<string, unknown>;
+  /** Of an operation that may happen once only. */
+  idempotencyKey: string | undefined;
   result: ExecutionResult | undefined;
+  /** What is sent byte for byte, where it was recorded. */
+  recorded: Once | undefined;
 }
 
 /** What the gateway is given: it knows neither the graph nor the rules of commerce. */
@@ -23,8 +29,9 @@ export interface GatewayServices {
   readonly clock: Clock;
   readonly publicUrl: string;
   readonly limiter: RateLimiter;
-  /** Compiles a document once; what comes back runs it for one call. */
-  readonly compile: (operation: Operation) => (call: Call) => Promise<ExecutionResult> | ExecutionResult;
+  readonly doOnce: DoOnce;
+  /** Compiles a document once; what comes back runs it for one call, all of it in the transaction where one is given. */
+  readonly compile: (operation: Operation) => (call: Call, transaction?: Transaction) => Promise<ExecutionResult> | ExecutionResult;
 }
 
 export interface Step {

@@ -39,6 +39,15 @@ export type Security =
   | { readonly kind: "anonymous"; readonly bucket: Bucket }
   | { readonly kind: "api_key"; readonly scope: Scope | null; readonly whileSuspended: boolean };
 
+/** Failures of some kinds are counted by a path parameter, and by credential. */
+export interface FailureLimit {
+  readonly bucket: Bucket;
+  readonly credentialBucket: Bucket;
+  readonly codes: readonly FailureCode[];
+  /** The path parameter. */
+  readonly by: string;
+}
+
 export interface Operation {
   readonly id: string;
   readonly description: string;
@@ -54,6 +63,9 @@ export interface Operation {
   readonly answer: JsonSchema;
   /** The field of `data` that says the answer's language. */
   readonly languageField: string | null;
+  /** The field of `data` that is its version. */
+  readonly versionField: string | null;
+  readonly failureLimit: FailureLimit | null;
   readonly notFound: FailureCode;
   /** The way from the result's root to the object that holds `data` (and `meta`). */
   readonly envelope: readonly string[];
@@ -89,6 +101,8 @@ function readOperation(schema: GraphQLSchema, document: DocumentNode, components
     body: readBody(schema, variables.find(isBody)),
     response: String(binding["response"]),
     languageField: typeof binding["language"] === "string" ? binding["language"] : null,
+    versionField: typeof binding["version"] === "string" ? binding["version"] : null,
+    failureLimit: failureLimitOf(schema, definition),
     notFound: failureCode(binding["notFound"] ?? "route_not_found"),
     ...readAnswer(schema, definition, components),
     document,
@@ -132,13 +146,24 @@ function securityOf(schema: GraphQLSchema, definition: OperationDefinitionNode):
   const requires = directive(schema, definition, "requires");
   if ((open === undefined) === (requires === undefined)) throw new Error(`schema/operations: ${id} must have either @anonymous or @requires.`);
   if (open !== undefined) {
-    const bucket = String(open["bucket"]);
-    if (!isBucket(bucket)) throw new Error(`schema/operations: ${id}: there is no rate limit ${bucket}.`);
-    return { kind: "anonymous", bucket };
+    return { kind: "anonymous", bucket: bucketOf(id, open["bucket"]) };
   }
   const scope = (requires?.["scope"] ?? null) as string | null;
   if (typeof scope === "string" && !isScope(scope)) throw new Error(`schema/operations: ${id}: there is no scope ${scope}.`);
   return { kind: "api_key", scope, whileSuspended: requires?.["whileSuspended"] === true };
+}
+
+function bucketOf(id: string, name: unknown): Bucket {
+  if (typeof name !== "string" || !isBucket(name)) throw new Error(`schema/operations: ${id}: there is no rate limit ${String(name)}.`);
+  return name;
+}
+
+function failureLimitOf(schema: GraphQLSchema, definition: OperationDefinitionNode): FailureLimit | null {
+  const limit = directive(schema, definition, "limitFailures");
+  if (limit === undefined) return null;
+  const id = nameOf(definition);
+  const codes = (limit["codes"] as readonly string[]).map(failureCode);
+  return { bucket: bucketOf(id, limit["bucket"]), credentialBucket: bucketOf(id, limit["credentialBucket"]), codes, by: String(limit["by"]) };
 }
 
 function readParameter(

@@ -10,8 +10,8 @@ import { fail } from "#foundation/failure.ts";
 import type { GraphContext } from "./context.ts";
 import { toValidationFailure } from "./validation.ts";
 
-/** Who a field is open to: anonymous callers and API keys come over REST, the roles are those of internal tokens. */
-export type Caller = "anonymous" | "api_key" | Role;
+/** Who a field is open to: anonymous callers and API keys come over REST, the roles are those of internal tokens; `system` renders events. */
+export type Caller = "anonymous" | "api_key" | "system" | Role;
 
 interface OutputScalar<Input, Output = Input> {
   Input: Input;

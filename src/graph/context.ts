@@ -1,7 +1,10 @@
 /** What every resolver is given: who asks, the database, the time, and loaders that live as long as the request. */
 import { anonymous, type Viewer } from "#access/viewer.ts";
 import type { Database } from "#database/connect.ts";
+import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
+import type { Keyring } from "#foundation/encryption.ts";
+import type { RenderSubject } from "#webhooks/outbox.ts";
 import { createLoaders, type Loaders } from "./loaders.ts";
 
 export interface GraphContext {
@@ -9,7 +12,13 @@ export interface GraphContext {
   readonly requestId: string;
   /** The languages asked for, best first. */
   readonly languages: readonly string[];
+  /** Who is served by an internal frontend, in that frontend's words; null where it does not say. */
+  readonly buyerReference: string | null;
+  /** The REST operation; null: GraphQL. */
+  readonly operationId: string | null;
+  /** Inside of a transaction its handle: then everything goes through it. */
   readonly db: Database;
+  readonly services: GraphServices;
   readonly clock: Clock;
   readonly publicUrl: string;
   /** What quotas are multiplied by; 0 when limits are off. */
@@ -23,23 +32,32 @@ export interface GraphServices {
   readonly clock: Clock;
   readonly publicUrl: string;
   readonly rateLimitScale: number;
+  readonly keyring: Keyring;
+  /** Renders what an event is about. */
+  readonly render: RenderSubject;
 }
 
 export interface Asker {
   readonly viewer?: Viewer;
   readonly requestId: string;
   readonly languages?: readonly string[];
+  readonly buyerReference?: string | null;
+  readonly operationId?: string | null;
 }
 
-export function createContext(services: GraphServices, asker: Asker): GraphContext {
+export function createContext(services: GraphServices, asker: Asker, transaction?: Transaction): GraphContext {
+  const db = transaction ?? services.db;
   return {
     viewer: asker.viewer ?? anonymous,
     requestId: asker.requestId,
     languages: asker.languages ?? [],
-    db: services.db,
+    buyerReference: asker.buyerReference ?? null,
+    operationId: asker.operationId ?? null,
+    db,
+    services,
     clock: services.clock,
     publicUrl: services.publicUrl,
     rateLimitScale: services.rateLimitScale,
-    loaders: createLoaders(services.db),
+    loaders: createLoaders(db),
   };
 }

@@ -1,5 +1,6 @@
 /** Loads that fall together go as one statement; what was loaded is kept for the request and no longer. */
 import DataLoader from "dataloader";
+import { type CartAggregate, findCarts } from "#commerce/carts/cart-aggregate.ts";
 import { listPublishedProducts, type ProductList } from "#commerce/catalog/list-products.ts";
 import { type CategoryRow, findCategories } from "#commerce/catalog/product-list.ts";
 import {
@@ -19,11 +20,15 @@ import {
   type PolicyRow,
   type TaxRateRow,
 } from "#commerce/markets/read-markets.ts";
+import { countPromotionCodes, findPromotionCodePages, type PromotionCodeRow } from "#commerce/promotions/read-promotions.ts";
 import type { Database } from "#database/connect.ts";
+import type { Page } from "#database/page.ts";
 import { findApiKeys, findApps, findInstallations, findMerchants } from "#access/read-tenants.ts";
 import type { ApiKeyRow, AppRow, InstallationRow, MerchantRow } from "#access/read-tenants.ts";
 
 export interface Loaders {
+  /** Null: there is none. */
+  readonly carts: DataLoader<string, CartAggregate | null>;
   /** Null: deleted since its id was read. */
   readonly products: DataLoader<string, ProductAggregate | null>;
   readonly publicProducts: DataLoader<PublicAddress, PublicProductRow | null, string>;
@@ -41,12 +46,21 @@ export interface Loaders {
   readonly deliveryMethods: DataLoader<string, DeliveryMethodRow[]>;
   /** Of a merchant. */
   readonly policies: DataLoader<string, PolicyRow[]>;
+  /** A page of the codes of a promotion, and how many it has. */
+  readonly promotionCodes: DataLoader<PromotionCodePage, PromotionCodeRow[], string>;
+  readonly promotionCodeCounts: DataLoader<string, number>;
 }
+
+export type PromotionCodePage = Page & { readonly promotionId: string };
 
 const addressKey = ({ merchantSlug, productSlug }: PublicAddress): string => `${merchantSlug}/${productSlug}`;
 
 export function createLoaders(db: Database): Loaders {
   return {
+    carts: new DataLoader(async (ids) => {
+      const found = await findCarts(db, ids);
+      return ids.map((id) => found.get(id) ?? null);
+    }),
     products: new DataLoader(async (ids) => {
       const found = await findProductAggregates(db, ids);
       return ids.map((id) => found.get(id) ?? null);
@@ -81,6 +95,11 @@ export function createLoaders(db: Database): Loaders {
       ({ merchantId }) => merchantId,
       (ids) => findPolicies(db, ids),
     ),
+    promotionCodes: new DataLoader((pages) => promotionCodePages(db, pages), { cacheKeyFn: (page) => `${page.promotionId} ${pageKey(page)}` }),
+    promotionCodeCounts: new DataLoader(async (ids) => {
+      const counts = await countPromotionCodes(db, ids);
+      return ids.map((id) => counts.get(id) ?? 0);
+    }),
   };
 }
 
@@ -99,4 +118,19 @@ function groupsBy<Row>(owner: (row: Row) => string, find: (owners: readonly stri
     const groups = Map.groupBy(await find(owners), owner);
     return owners.map((id) => groups.get(id) ?? []);
   });
+}
+
+const pageKey = ({ after, before, limit, isInverted }: Page): string => JSON.stringify([after, before, limit, isInverted]);
+
+/** Promotions of one list are asked for the same page, so that one statement serves them all. */
+async function promotionCodePages(db: Database, pages: readonly PromotionCodePage[]): Promise<PromotionCodeRow[][]> {
+  const found = new Map<PromotionCodePage, PromotionCodeRow[]>();
+  for (const alike of Map.groupBy(pages, pageKey).values()) {
+    const [first] = alike;
+    if (first === undefined) continue;
+    const rows = await findPromotionCodePages(db, { ...first, promotionIds: alike.map(({ promotionId }) => promotionId) });
+    const groups = Map.groupBy(rows, ({ promotionId }) => promotionId);
+    for (const page of alike) found.set(page, groups.get(page.promotionId) ?? []);
+  }
+  return pages.map((page) => found.get(page) ?? []);
 }

@@ -1,10 +1,15 @@
-/** What every mutation does around its rule: one transaction, the tenant it acts for, and the search index told once. */
+/**
+ * What every mutation does around its rule: one transaction, the tenant it acts for, the search index and the outbox told once. Where a request
+ * may have its effect once only (an idempotency key), the transaction is already there and holds the record too.
+ */
 import type { InputRef, ShapeFromTypeParam, TypeParam } from "@pothos/core";
 import type { Access } from "#access/api-keys.ts";
 import type { Tenant } from "#commerce/catalog/write-tenant.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
+import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
-import { builder, type Caller, staff } from "./builder.ts";
+import { type Cause, withOutbox } from "#webhooks/outbox.ts";
+import { builder, type Caller, callerOf, staff } from "./builder.ts";
 import type { GraphContext } from "./context.ts";
 import { ownerOf, tenantOf } from "./tenancy.ts";
 
@@ -19,16 +24,24 @@ interface MutationParts<Input extends object, Changed, Type extends TypeParam<Ty
   readonly description: string;
   readonly input: InputRef<Input>;
   readonly type: Type;
-  /** Reads what is answered, after the commit. */
+  /** Reads what is answered, after the change. */
   readonly answer: (context: GraphContext, changed: Changed) => Promise<ShapeFromTypeParam<Types, Type, false>>;
+  /** Where doing it twice would cost somebody money or goods. */
+  readonly isKeyRequired?: boolean;
 }
+
+/** Found by the door of the graph, which holds the request to it (web/graphql-once.ts). */
+export const idempotencyKeyArgument = "idempotencyKey";
+
+export const idempotencyKeyDescription =
+  "Makes the change happen once, however often it is sent: 1 to 255 printable ASCII characters, kept for 7 days. The document then has this one root field.";
 
 /** Open to who runs a merchant; with a token of the platform the argument `merchantId` says which one. */
 export function tenantMutation<Input extends object, Changed, Type extends TypeParam<Types>>(
   name: string,
   parts: MutationParts<Input, Changed, Type> & { readonly change: TenantWork<Input, Changed> },
 ): void {
-  const { description, input, type, change, answer } = parts;
+  const { description, input, type, change, answer, isKeyRequired = false } = parts;
   builder.mutationField(name, (t) =>
     t.field({
       type,
@@ -36,16 +49,12 @@ export function tenantMutation<Input extends object, Changed, Type extends TypeP
       authScopes: { callers: staff },
       args: {
         merchantId: t.arg.id({ description: "The merchant; needed with a token of the platform." }),
+        [idempotencyKeyArgument]: t.arg.string({ required: isKeyRequired, description: idempotencyKeyDescription }),
         input: t.arg({ type: input, required: true, description: "What shall change." }),
       },
       resolve: (async (_root: unknown, args: { merchantId?: string | null; input: Input }, context: GraphContext) => {
-        const now = context.clock.now();
-        const tenant: Tenant = {
-          merchantId: tenantOf(context, args.merchantId),
-          now,
-          reindex: (transaction, ids) => indexProducts(transaction, ids, now),
-        };
-        return answer(context, await inTransaction(context.db, (transaction) => change(transaction, tenant, args.input)));
+        const merchantId = tenantOf(context, args.merchantId);
+        return answer(context, await changeOf(context, merchantId, (transaction, tenant) => change(transaction, tenant, args.input)));
       }) as never,
     }),
   );
@@ -56,19 +65,48 @@ export function accessMutation<Input extends object, Changed, Type extends TypeP
   name: string,
   parts: MutationParts<Input, Changed, Type> & { readonly change: AccessWork<Input, Changed>; readonly callers: readonly Caller[] },
 ): void {
-  const { description, input, type, change, answer, callers } = parts;
+  const { description, input, type, change, answer, callers, isKeyRequired = false } = parts;
   builder.mutationField(name, (t) =>
     t.field({
       type,
       description,
       authScopes: { callers },
-      args: { input: t.arg({ type: input, required: true, description: "What shall change." }) },
+      args: {
+        [idempotencyKeyArgument]: t.arg.string({ required: isKeyRequired, description: idempotencyKeyDescription }),
+        input: t.arg({ type: input, required: true, description: "What shall change." }),
+      },
       resolve: (async (_root: unknown, args: { input: Input }, context: GraphContext) => {
         const access: Access = { merchantId: ownerOf(context), now: context.clock.now() };
-        return answer(context, await inTransaction(context.db, (transaction) => change(transaction, access, args.input)));
+        return answer(context, await write(context.db, (transaction) => change(transaction, access, args.input)));
       }) as never,
     }),
   );
+}
+
+/** Changes something of one merchant: all of it, what is told about it included, or nothing. */
+export function changeOf<Changed>(
+  context: GraphContext,
+  merchantId: string,
+  work: (transaction: Transaction, tenant: Tenant) => Promise<Changed>,
+): Promise<Changed> {
+  const now = context.clock.now();
+  const circumstances = { merchantId, now, cause: causeOf(context), render: context.services.render };
+  return write(context.db, (transaction) =>
+    withOutbox(transaction, circumstances, (outbox) =>
+      work(transaction, { merchantId, now, outbox, reindex: (handle, ids) => indexProducts(handle, ids, now) }),
+    ),
+  );
+}
+
+/** In the transaction that is there already, or in one of its own. */
+function write<Result>(db: Database, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+  return db.isTransaction ? work(db as Transaction) : inTransaction(db, work);
+}
+
+function causeOf({ viewer, operationId, requestId }: GraphContext): Cause {
+  const caller = callerOf(viewer);
+  const actor = caller === "storefront" ? "buyer" : caller === "api_key" || caller === "system" ? caller : "staff";
+  return { operationId, actor, requestId };
 }
 
 /** What was changed a moment ago in this request must be read anew. */

@@ -4,10 +4,19 @@ import type { ProductDetail, VariantOffer, VariantView } from "#commerce/catalog
 import type { ProductAggregate, VariantPart } from "#commerce/catalog/read-aggregates.ts";
 import type { ApiKeyRow, AppRow, InstallationRow, InternalTokenRow, MerchantRow } from "#access/read-tenants.ts";
 import type { MarketRow } from "#commerce/markets/read-markets.ts";
+import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
+import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
+import type { CartView, DeliveryOptionView } from "#commerce/carts/render-cart.ts";
+import type { PromotionStateView } from "#commerce/carts/render-promotion-state.ts";
+import type { CartTotals } from "#commerce/carts/render-totals.ts";
+import type { PromotionCodeRow, PromotionRow } from "#commerce/promotions/read-promotions.ts";
 import type { Money } from "#foundation/money.ts";
 import type { Viewer } from "#access/viewer.ts";
 import type { CategoryRow } from "#commerce/catalog/product-list.ts";
 import { builder } from "./builder.ts";
+
+/** As the contract shows it, beside what is stored. */
+export type CartShown = CartView & { readonly stored: CartAggregate };
 
 export const MoneyRef = builder.objectRef<Money>("Money");
 export const PriceRangeRef = builder.objectRef<PriceRange>("PriceRange");
@@ -31,3 +40,12 @@ export const InstallationRef = builder.objectRef<InstallationRow>("Installation"
 export const ApiKeyRef = builder.objectRef<ApiKeyRow>("ApiKey");
 export const InternalTokenRef = builder.objectRef<InternalTokenRow>("InternalToken");
 export const MarketRef = builder.objectRef<MarketRow>("Market");
+
+export const CartRef = builder.objectRef<CartShown>("Cart");
+export const PromotionStateRef = builder.objectRef<PromotionStateView>("PromotionState");
+export const CartTotalsRef = builder.objectRef<CartTotals>("CartTotals");
+export const DeliveryOptionRef = builder.objectRef<DeliveryOptionView>("DeliveryOption");
+export const MaskedAddressRef = builder.objectRef<MaskedAddress>("MaskedAddress");
+
+export const PromotionRef = builder.objectRef<PromotionRow>("Promotion");
+export const PromotionCodeRef = builder.objectRef<PromotionCodeRow>("PromotionCode");

@@ -12,6 +12,11 @@ import "#graph/catalog/mutations.ts";
 import "#graph/catalog/import.ts";
 import "#graph/markets/mutations.ts";
 import "#graph/access/mutations.ts";
+import "#graph/promotions/promotions.ts";
+import "#graph/promotions/mutations.ts";
+import "#graph/carts/promotion-state.ts";
+import "#graph/carts/carts.ts";
+import "#graph/carts/mutations.ts";
 import { builder } from "./builder.ts";
 
 builder.queryType({ description: "Everything that can be read." });

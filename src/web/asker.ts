@@ -13,6 +13,17 @@ export function setViewer(request: FastifyRequest, viewer: InternalViewer): void
   viewers.set(request, viewer);
 }
 
+const replays = new WeakMap<FastifyRequest, boolean>();
+
+/** Told in a header: whether an earlier request had the effect; undefined where no key was sent. */
+export function setReplayed(request: FastifyRequest, isReplay: boolean): void {
+  replays.set(request, isReplay);
+}
+
+export function replayedOf(request: FastifyRequest): boolean | undefined {
+  return replays.get(request);
+}
+
 export function viewerOf(request: FastifyRequest): InternalViewer | undefined {
   return viewers.get(request);
 }

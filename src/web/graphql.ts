@@ -10,15 +10,18 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { GraphQLSchema } from "graphql";
 import { createYoga, type Plugin } from "graphql-yoga";
 import type { InternalViewer } from "#access/viewer.ts";
+import type { DoOnce } from "#database/idempotency.ts";
 import { orUnavailable } from "#database/unavailable.ts";
 import { type Failure, fail, toErrorBody, toFailure } from "#foundation/failure.ts";
 import { parseAcceptLanguage } from "#foundation/locales.ts";
 import type { Log } from "#foundation/log.ts";
-import { createContext, type GraphContext, type GraphServices } from "#graph/context.ts";
+import { type Asker, createContext, type GraphContext, type GraphServices } from "#graph/context.ts";
 import { aliasesMax, depthMax, directivesMax, tokensMax } from "#graph/limits.ts";
-import { type Arrival, setViewer, viewerOf } from "./asker.ts";
+import { type Arrival, replayedOf, setViewer, viewerOf } from "./asker.ts";
+import { buyerReferenceOf } from "./buyer-reference.ts";
 import { limitCost, limitTime, requireCleanText } from "./graphql-limits.ts";
 import { keepFailures, showFailures } from "./graphql-failures.ts";
+import { answerOnce } from "./graphql-once.ts";
 
 export interface GraphqlDoor {
   readonly schema: GraphQLSchema;
@@ -26,6 +29,7 @@ export interface GraphqlDoor {
   readonly services: GraphServices;
   readonly log: Log;
   readonly corsOrigins: readonly string[];
+  readonly doOnce: DoOnce;
   readonly authenticate: (request: FastifyRequest) => Promise<InternalViewer>;
 }
 
@@ -44,6 +48,8 @@ export function mountGraphql(server: FastifyInstance, door: GraphqlDoor): void {
       preflight(request, reply);
       const viewer = await door.authenticate(request);
       setViewer(request, viewer);
+      // Refused here, where it is still a fault of the request as a whole.
+      buyerReferenceOf(request);
       request.credential = { tokenId: viewer.tokenId };
       request.bodyBytesMax = bytesMaxOf(viewer);
     },
@@ -53,6 +59,8 @@ export function mountGraphql(server: FastifyInstance, door: GraphqlDoor): void {
       request.raw.headers.accept = "application/json";
       const response = await yoga.handleNodeRequestAndResponse(request, reply, { asker: request });
       for (const [name, value] of response.headers) void reply.header(name, value);
+      const isReplay = replayedOf(request);
+      if (isReplay !== undefined) void reply.header("idempotent-replayed", String(isReplay));
       return reply
         .code(response.status)
         .header("cache-control", "no-store")
@@ -67,7 +75,14 @@ export function mountGraphql(server: FastifyInstance, door: GraphqlDoor): void {
   }
 }
 
-function createGraphYoga({ schema, plugins, services, log }: GraphqlDoor): ReturnType<typeof createYoga<Arrival, GraphContext>> {
+const askerOf = (request: FastifyRequest, viewer: InternalViewer): Asker => ({
+  viewer,
+  requestId: request.id,
+  languages: parseAcceptLanguage(request.headers["accept-language"]),
+  buyerReference: buyerReferenceOf(request),
+});
+
+function createGraphYoga({ schema, plugins, services, log, doOnce }: GraphqlDoor): ReturnType<typeof createYoga<Arrival, GraphContext>> {
   return createYoga<Arrival, GraphContext>({
     schema,
     graphqlEndpoint: "/graphql",
@@ -81,7 +96,7 @@ function createGraphYoga({ schema, plugins, services, log }: GraphqlDoor): Retur
     context: ({ asker }) => {
       const viewer = viewerOf(asker);
       if (viewer === undefined) throw fail("credentials_missing");
-      return createContext(services, { viewer, requestId: asker.id, languages: parseAcceptLanguage(asker.headers["accept-language"]) });
+      return createContext(services, askerOf(asker, viewer));
     },
     plugins: [
       ...plugins,
@@ -93,6 +108,10 @@ function createGraphYoga({ schema, plugins, services, log }: GraphqlDoor): Retur
       limitCost(schema),
       limitTime(),
       keepFailures(),
+      answerOnce({
+        doOnce,
+        contextIn: (context, transaction) => ({ ...context, ...createContext(services, context, transaction) }),
+      }),
       showFailures({ publicUrl: services.publicUrl, log }),
     ] as Plugin<GraphContext>[],
   });
@@ -137,8 +156,8 @@ function corsOf(origins: readonly string[]): (request: FastifyRequest, reply: Fa
     void reply.headers({
       "access-control-allow-origin": origin,
       "access-control-allow-methods": "POST",
-      "access-control-allow-headers": "authorization, content-type, accept-language",
-      "access-control-expose-headers": "x-request-id",
+      "access-control-allow-headers": "authorization, content-type, accept-language, x-buyer-reference",
+      "access-control-expose-headers": "x-request-id, idempotent-replayed",
       "access-control-max-age": "600",
     });
   };

@@ -4,7 +4,7 @@ import { type Step } from "#gateway/call.ts";
 export const execute: Step = {
   name: "execute",
   phase: "body",
-  appliesTo: () => true,
+  appliesTo: ({ isIdempotent }) => !isIdempotent,
   create: ({ compile }, operation) => {
     const run = compile(operation);
     return async (call) => {

@@ -136,6 +136,7 @@ tenantMutation("stockAdjust", {
   input: StockAdjustInput,
   type: VariantRef,
   change: adjustStock,
+  isKeyRequired: true,
   answer: async ({ loaders }, { productId, variantId }) => {
     const product = await loadAnew(loaders.products, productId);
     if (product === null) throw fail("product_not_found");

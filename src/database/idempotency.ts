@@ -1,0 +1,152 @@
+/**
+ * A request that changes something happens once, however often it is sent: one transaction holds the claim, the effect and the record of what
+ * was answered. Only committed effects are recorded, so a request that was refused runs anew.
+ */
+import { createHash } from "node:crypto";
+import { sql } from "kysely";
+import type { Keyring } from "#foundation/encryption.ts";
+import { fail } from "#foundation/failure.ts";
+import type { Database } from "./connect.ts";
+import { inTransaction, type Reader, type Transaction } from "./transaction.ts";
+import { isDatabaseAway } from "./unavailable.ts";
+
+export interface Claim {
+  /** Whose key it is: the installation, or the internal token. */
+  readonly ownerId: string;
+  /** As `parseIdempotencyKey` gives it. */
+  readonly key: string;
+  /** SHA-256 of what is asked. */
+  readonly fingerprint: Uint8Array;
+}
+
+/** What is answered, byte for byte. */
+export interface Recorded {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+export interface Once {
+  readonly recorded: Recorded;
+  /** Whether an earlier request had the effect. */
+  readonly isReplay: boolean;
+}
+
+/** Does the work, or gives what was answered when it was done. What the work throws rolls everything back and is thrown on. */
+export type DoOnce = (claim: Claim, work: (transaction: Transaction) => Promise<Recorded>) => Promise<Once>;
+
+/** Kept for so long after the effect; then the key is a new one. */
+export const keptMs = 7 * 86_400_000;
+
+interface OnceServices {
+  readonly db: Database;
+  readonly keyring: Keyring;
+  readonly now: () => Date;
+}
+
+export function createDoOnce(services: OnceServices): DoOnce {
+  // PGlite has one connection: without this a duplicate would wait for the first instead of being told at once.
+  const running = new Set<string>();
+  return async (claim, work) => {
+    const held: HeldClaim = { ...claim, digest: createHash("sha256").update(claim.key).digest(), now: services.now() };
+    const name = `${claim.ownerId} ${held.digest.toString("base64")}`;
+    if (running.has(name)) throw fail("idempotency_in_progress");
+    running.add(name);
+    try {
+      return await once(services, held, work);
+    } finally {
+      running.delete(name);
+    }
+  };
+}
+
+interface HeldClaim extends Claim {
+  readonly digest: Buffer;
+  readonly now: Date;
+}
+
+/** Another process recorded the same key between our look and our record. */
+class TakenMeanwhile extends Error {}
+
+async function once(services: OnceServices, claim: HeldClaim, work: (transaction: Transaction) => Promise<Recorded>): Promise<Once> {
+  const { db, keyring } = services;
+  let isCommitting = false;
+  try {
+    return await inTransaction(db, async (transaction) => {
+      isCommitting = false;
+      await requireNotRunning(transaction, claim);
+      // A statement of its own: one that also took the lock would see the rows from before it had it.
+      const earlier = await findRecord(transaction, keyring, claim);
+      if (earlier !== undefined) return { recorded: earlier, isReplay: true };
+      const recorded = await work(transaction);
+      await insertRecord(transaction, keyring, { claim, recorded });
+      isCommitting = true;
+      return { recorded, isReplay: false };
+    });
+  } catch (error) {
+    const isUnknown = isCommitting && isDatabaseAway(error);
+    if (!isUnknown && !(error instanceof TakenMeanwhile)) throw error;
+    const recorded = await findRecord(db, keyring, claim);
+    if (recorded !== undefined) return { recorded, isReplay: !isUnknown };
+    // Whether it was committed is not known, and the same key will tell.
+    throw fail("service_unavailable", { cause: error, retryAfterSeconds: 2 });
+  }
+}
+
+/** Tries, and never waits: fifty duplicates that waited would hold all connections. */
+async function requireNotRunning(transaction: Transaction, { ownerId, digest }: HeldClaim): Promise<void> {
+  const lock = createHash("sha256").update(`${ownerId}\n`).update(digest).digest().readBigInt64BE();
+  const { rows } = await sql<{ isHeld: boolean }>`select pg_try_advisory_xact_lock(${String(lock)}::bigint) as is_held`.execute(transaction);
+  if (rows[0]?.isHeld !== true) throw fail("idempotency_in_progress");
+}
+
+async function findRecord(reader: Reader, keyring: Keyring, claim: HeldClaim): Promise<Recorded | undefined> {
+  const row = await reader
+    .selectFrom("idempotencyRecord")
+    .select(["fingerprint", "status", "contentType", "sealed", "dataKey", "keyId"])
+    .where("ownerId", "=", claim.ownerId)
+    .where("idempotencyKey", "=", claim.digest)
+    .where("createdAt", ">", oldest(claim.now))
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  if (!Buffer.from(claim.fingerprint).equals(row.fingerprint)) throw fail("idempotency_key_reused");
+  return { status: row.status, contentType: row.contentType, body: keyring.open(row, placeOf(claim)).toString() };
+}
+
+async function insertRecord(
+  transaction: Transaction,
+  keyring: Keyring,
+  { claim, recorded }: { readonly claim: HeldClaim; readonly recorded: Recorded },
+): Promise<void> {
+  const { status, contentType, body } = recorded;
+  const { ownerId, digest, fingerprint, now } = claim;
+  const values = { fingerprint, status, contentType, ...keyring.seal(body, placeOf(claim)), createdAt: now };
+  const written = await transaction
+    .insertInto("idempotencyRecord")
+    .values({ ownerId, idempotencyKey: digest, ...values })
+    .onConflict((conflict) =>
+      conflict.columns(["ownerId", "idempotencyKey"]).doUpdateSet(values).where("idempotencyRecord.createdAt", "<=", oldest(now)),
+    )
+    .executeTakeFirst();
+  if (written.numInsertedOrUpdatedRows !== 1n) throw new TakenMeanwhile();
+}
+
+const oldest = (now: Date): Date => new Date(now.getTime() - keptMs);
+
+const placeOf = ({ ownerId, digest }: HeldClaim): { table: string; column: string; rowId: string } => ({
+  table: "idempotency_record",
+  column: "sealed",
+  rowId: `${ownerId} ${digest.toString("base64")}`,
+});
+
+const sweptAtOnce = 1000;
+
+/** Deletes what is kept no longer; gives how many. */
+export async function sweepRecords(db: Database, now: Date): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from idempotency_record where (owner_id, idempotency_key) in (
+      select owner_id, idempotency_key from idempotency_record where created_at <= ${oldest(now)} order by created_at limit ${sweptAtOnce})`.execute(
+    db,
+  );
+  return Number(numAffectedRows);
+}

@@ -1,0 +1,117 @@
+/**
+ * A mutation that carries an idempotencyKey happens once: its document runs in one transaction with the record of the whole answer, exactly as
+ * the keyed operations of REST do. An answer with errors is rolled back and not recorded.
+ */
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  type FieldNode,
+  getOperationAST,
+  Kind,
+  print,
+  type SelectionSetNode,
+} from "graphql";
+import type { Plugin } from "graphql-yoga";
+import type { DoOnce } from "#database/idempotency.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { Failure, failAt } from "#foundation/failure.ts";
+import { fingerprintOf, parseIdempotencyKey } from "#foundation/idempotency-key.ts";
+import type { GraphContext } from "#graph/context.ts";
+import { idempotencyKeyArgument } from "#graph/mutation.ts";
+import { setReplayed, type Arrival } from "./asker.ts";
+import { asGraphqlError } from "./graphql-failures.ts";
+
+type Execute = (args: ExecutionArgs) => Promise<ExecutionResult> | ExecutionResult;
+
+export interface OnceDoor {
+  readonly doOnce: DoOnce;
+  /** The same asker's context, in a transaction. */
+  readonly contextIn: (context: GraphContext, transaction: Transaction) => GraphContext;
+}
+
+export function answerOnce({ doOnce, contextIn }: OnceDoor): Plugin<GraphContext> {
+  return {
+    onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
+      try {
+        const key = keyOf(args);
+        if (key === undefined) return;
+        const claim = { ownerId: ownerOf(args.contextValue), key, fingerprint: fingerprint(args) };
+        const { asker } = args.contextValue as unknown as Arrival;
+        setExecuteFn(async (input: ExecutionArgs) => {
+          try {
+            const { recorded, isReplay } = await doOnce(claim, async (transaction) => {
+              const contextValue = contextIn(input.contextValue as GraphContext, transaction);
+              const result = await (executeFn as Execute)({ ...input, contextValue });
+              if (result.errors !== undefined) throw new Refused(result);
+              return { status: 200, contentType: "application/json", body: JSON.stringify(result) };
+            });
+            setReplayed(asker, isReplay);
+            return JSON.parse(recorded.body) as ExecutionResult;
+          } catch (error) {
+            if (error instanceof Refused) return error.result;
+            if (error instanceof Failure) return { errors: [asGraphqlError(error)], data: null };
+            throw error;
+          }
+        });
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        setResultAndStopExecution({ errors: [asGraphqlError(error)] });
+      }
+    },
+  };
+}
+
+/** Ends the transaction of an answer that has errors. */
+class Refused extends Error {
+  readonly result: ExecutionResult;
+  constructor(result: ExecutionResult) {
+    super("The document was refused.");
+    this.result = result;
+  }
+}
+
+/** The key that the document's one mutation carries; undefined when none does. */
+function keyOf({ document, operationName, variableValues }: ExecutionArgs): string | undefined {
+  const operation = getOperationAST(document, operationName);
+  if (operation?.operation !== "mutation") return undefined;
+  const fields = rootFields(operation.selectionSet, document);
+  const text = fields.map((field) => keyArgument(field, variableValues ?? {})).find((key) => key !== undefined);
+  if (text === undefined) return undefined;
+  if (fields.length > 1) throw refusal("single_field", "A document with an idempotencyKey has exactly one root field.");
+  const key = parseIdempotencyKey(text);
+  if (key === undefined)
+    throw refusal("pattern_mismatch", 'idempotencyKey has 1 to 255 printable ASCII characters, without space, ", \\, comma and semicolon.');
+  return key;
+}
+
+const refusal = (code: string, message: string): Failure =>
+  failAt("idempotency_key_invalid", { in: "body", field: `/${idempotencyKeyArgument}`, code, message });
+
+function rootFields(selectionSet: SelectionSetNode, document: DocumentNode): FieldNode[] {
+  return selectionSet.selections.flatMap((selection) => {
+    if (selection.kind === Kind.FIELD) return [selection];
+    if (selection.kind === Kind.INLINE_FRAGMENT) return rootFields(selection.selectionSet, document);
+    const fragment = document.definitions.find(
+      (definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === selection.name.value,
+    );
+    return fragment?.kind === Kind.FRAGMENT_DEFINITION ? rootFields(fragment.selectionSet, document) : [];
+  });
+}
+
+function keyArgument(field: FieldNode, variables: Readonly<Record<string, unknown>>): string | undefined {
+  const value = field.arguments?.find(({ name }) => name.value === idempotencyKeyArgument)?.value;
+  if (value?.kind === Kind.STRING) return value.value;
+  const given = value?.kind === Kind.VARIABLE ? variables[value.name.value] : undefined;
+  return typeof given === "string" ? given : undefined;
+}
+
+function fingerprint({ document, operationName, variableValues }: ExecutionArgs): Buffer {
+  return fingerprintOf({ document: print(document), operationName: operationName ?? null, variables: variableValues ?? {} });
+}
+
+/** A token of the graph owns its keys. */
+function ownerOf({ viewer }: GraphContext): string {
+  if (viewer.kind !== "internal") throw new Error("Only internal tokens come through this door.");
+  return viewer.tokenId;
+}
