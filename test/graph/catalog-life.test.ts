@@ -1,4 +1,5 @@
 /** A product's life through the graph, seen from both sides: the merchant changes it, buyers see it over REST. */
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createWorld, type World } from "#test/support/world.ts";
 
@@ -21,8 +22,9 @@ describe.each(["pglite", "postgres"] as const)("a product's life on %s", (engine
   afterAll(() => world[Symbol.asyncDispose]());
 
   const change = async (field: string, inputType: string, input: Record<string, unknown>, selection: string) => {
-    const query = `mutation ($input: ${inputType}!) { ${field}(input: $input) { ${selection} } }`;
-    const { body } = await world.graphql(query, { variables: { input } });
+    // Stock needs a key, and every mutation takes one.
+    const query = `mutation ($input: ${inputType}!, $key: String!) { ${field}(input: $input, idempotencyKey: $key) { ${selection} } }`;
+    const { body } = await world.graphql(query, { variables: { input, key: randomUUID() } });
     return { data: body.data?.[field], error: body.errors?.[0]?.extensions };
   };
   const search = async (q: string): Promise<string[]> => {

@@ -2,18 +2,20 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { World } from "./world.ts";
 
+export interface OpenApiParameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required: boolean;
+  readonly schema: { readonly type: string };
+}
+
 export interface OpenApiOperation {
   readonly operationId: string;
   readonly "x-stability": string;
   readonly "x-required-scope": string;
   readonly "x-idempotency": string;
   readonly security: readonly Record<string, unknown>[];
-  readonly parameters: readonly {
-    readonly name: string;
-    readonly in: string;
-    readonly required: boolean;
-    readonly schema: { readonly type: string };
-  }[];
+  readonly parameters: readonly (OpenApiParameter | { readonly $ref: string })[];
   readonly requestBody?: { readonly required: boolean; readonly content: Record<string, { readonly schema: { readonly $ref: string } }> };
   readonly responses: Readonly<
     Record<string, { readonly $ref?: string; readonly content?: Record<string, { readonly schema: { readonly $ref: string } }> }>
@@ -24,6 +26,7 @@ export interface OpenApi {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
   readonly components: {
+    readonly parameters: { readonly IdempotencyKey: OpenApiParameter };
     readonly headers: Readonly<Record<string, unknown>>;
     readonly responses: Readonly<Record<string, unknown>>;
     readonly schemas: Readonly<Record<string, unknown>>;

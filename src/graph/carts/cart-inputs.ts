@@ -61,7 +61,7 @@ export const TransitionInput = builder.inputType("PublicCartTransitionRequest", 
   description: "A change that takes something away: the caller says which version of the cart it has seen.",
   fields: (t) => ({
     expectedVersion: t.int({ required: true, description: seenVersion, validate: version }),
-    reason: t.field({ type: RevocationReasonEnum, description: "Why." }),
+    reason: t.field({ type: RevocationReasonEnum, description: "Why it is done." }),
     note: t.string({ description: "For the merchant; nothing personal.", validate: z.string().max(noteMax) }),
   }),
 });
