@@ -9,7 +9,7 @@ import { type OpenDatabase, openDatabase } from "#database/connect.ts";
 import { createDoOnce } from "#database/idempotency.ts";
 import { migrate } from "#database/migrate.ts";
 import { type Clock, systemClock } from "#foundation/clock.ts";
-import { createKeyring } from "#foundation/encryption.ts";
+import { createKeyring, type Keyring } from "#foundation/encryption.ts";
 import { parseAcceptLanguage } from "#foundation/locales.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GatewayServices } from "#gateway/call.ts";
@@ -44,7 +44,9 @@ export interface App {
   readonly server: FastifyInstance;
   readonly database: OpenDatabase;
   readonly clock: Clock;
+  readonly keyring: Keyring;
   readonly publicUrl: string;
+  readonly services: GraphServices;
   listen(): Promise<string>;
   close(): Promise<void>;
 }
@@ -59,12 +61,11 @@ export async function createApp(options: AppOptions): Promise<App> {
     settings.redisUrl === undefined
       ? createMemoryLimiter(settings.rateLimitScale, () => clock.now().getTime())
       : createRedisLimiter(settings.redisUrl, settings.rateLimitScale, log);
-  const { db } = database;
   const schema = respelledSchema(mesh.schema);
   const keyring = createKeyring(settings.encryptionKeys ?? loadEncryptionKeys(settings.dataDir));
-  const doOnce = createDoOnce({ db, keyring, now: () => clock.now() });
+  const doOnce = createDoOnce({ db: database.db, keyring, now: () => clock.now() });
   const services: GraphServices = {
-    db,
+    db: database.db,
     clock,
     publicUrl,
     keyring,
@@ -75,7 +76,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const server = await createServer({ publicUrl, log, proxies: settings.trustProxy });
 
   const { operations, components } = readContract(schema, mesh.documents);
-  mountOperations(server, { db, clock, publicUrl, limiter, doOnce, compile: compilerOf(schema, services) }, operations);
+  mountOperations(server, { db: database.db, clock, publicUrl, limiter, doOnce, compile: compilerOf(schema, services) }, operations);
   mountDocument(server, JSON.stringify(toOpenApi(operations, components), null, 2));
   mountGraphql(server, {
     schema: mesh.schema,
@@ -87,7 +88,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     authenticate: internalAuthentication(services, limiter),
   });
   mountGraphiql(server);
-  mountHealth(server, db);
+  mountHealth(server, database.db);
   mountPictures(server);
   refuseOtherMethods(server, "/graphql", settings.corsOrigins.length > 0 ? ["GET", "POST", "OPTIONS"] : ["GET", "POST"]);
   for (const path of ["/healthz", "/readyz", "/media/demo/:file"]) refuseOtherMethods(server, path, ["GET"]);
@@ -97,7 +98,9 @@ export async function createApp(options: AppOptions): Promise<App> {
     server,
     database,
     clock,
+    keyring,
     publicUrl,
+    services,
     listen: async () => {
       stopSweeps = startSweeps(services, log);
       await server.listen({ host: settings.host, port });

@@ -1,6 +1,7 @@
 /** What comes due by the clock alone is written from time to time; until then every read counts it from the clock itself. */
 import { eraseDue } from "#commerce/addresses/personal-data.ts";
 import { expireCarts } from "#commerce/carts/end-carts.ts";
+import { endDuePromotions } from "#commerce/promotions/end-due-promotions.ts";
 import { refreshDue } from "#commerce/search/refresh-due.ts";
 import { sweepRecords } from "#database/idempotency.ts";
 import type { Log } from "#foundation/log.ts";
@@ -15,14 +16,13 @@ export const sweeps: readonly Sweep[] = [
   // A pre-order is found as one for a minute at most after its date.
   { name: "index what came due", run: ({ db }, now) => refreshDue(db, now) },
   { name: "expire carts", run: ({ db, publicUrl, render }, now) => expireCarts({ db, publicUrl, render, now }) },
+  { name: "end promotions", run: ({ db, render }, now) => endDuePromotions({ db, render, now }) },
   { name: "erase personal data", run: ({ db }, now) => eraseDue(db, now) },
   { name: "delete idempotency records", run: ({ db }, now) => sweepRecords(db, now) },
 ];
 
-const everyMs = 60_000;
-
 /** One round at a time; what is returned waits for the one that runs. */
-export function startSweeps(services: GraphServices, log: Log): () => Promise<void> {
+export function startSweeps(services: GraphServices, log: Log, everyMs = 60_000): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();
   let isIdle = true;
   let isStopped = false;

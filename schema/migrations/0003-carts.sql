@@ -49,6 +49,7 @@ create table promotion (
   check ((amount_minor is null and minimum_subtotal_minor is null) = (currency is null))
 );
 create index promotion_by_merchant on promotion (merchant_id, id);
+create index promotion_due on promotion (ends_at) where status in ('active', 'paused');
 create index promotion_automatic on promotion (merchant_id, priority desc, id) where trigger = 'automatic' and status = 'active';
 
 create table promotion_code (

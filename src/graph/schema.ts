@@ -17,6 +17,7 @@ import "#graph/promotions/mutations.ts";
 import "#graph/carts/promotion-state.ts";
 import "#graph/carts/carts.ts";
 import "#graph/carts/mutations.ts";
+import "#graph/carts/addresses.ts";
 import { builder } from "./builder.ts";
 
 builder.queryType({ description: "Everything that can be read." });

@@ -1,4 +1,5 @@
 /** How a cart ends without an order: revoked, or left alone for too long. Its address and e-mail go a day later, with what they are sealed by. */
+import { sql } from "kysely";
 import { requireNoFaults, textFaults } from "#commerce/catalog/write-faults.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
@@ -48,15 +49,14 @@ export async function end(transaction: Transaction, teller: Teller, ending: Cart
   return after;
 }
 
-/** An address that its buyer keeps stays. */
 async function erasePersonalDataSoon(transaction: Transaction, { address, buyerEmail }: CartAggregate, now: Date): Promise<void> {
   const ids = [address?.id, buyerEmail?.id].filter((id) => id !== undefined);
   if (ids.length === 0) return;
   await transaction
     .updateTable("personalData")
-    .set({ eraseAfter: new Date(now.getTime() + eraseAfterMs) })
+    // What is due earlier stays due then; `least` passes over null.
+    .set({ eraseAfter: sql<Date>`least(erase_after, ${new Date(now.getTime() + eraseAfterMs)}::timestamptz)` })
     .where("id", "in", ids)
-    .where("buyerReference", "is", null)
     .where("erasedAt", "is", null)
     .execute();
 }

@@ -49,15 +49,19 @@ export function toPromotionState(cart: CartAggregate, { replaced = null }: { rea
       .filter(({ trigger }) => trigger === "automatic")
       .map((promotion) => ({ id: promotion.promotionId, title: titleOf(promotion, cart), discount: money(promotion.discountMinor, currency) })),
     discount: money(code?.discountMinor ?? 0, currency),
-    allocations: (code?.allocations ?? []).map(({ lineId, amountMinor }) => ({
-      target: lineId === null ? "shipping" : "line",
-      lineId,
-      promotionId: code?.promotionId ?? "",
-      amount: money(amountMinor, currency),
-    })),
+    allocations: code === undefined ? [] : toAllocations(code, currency),
     replaced: replaced === null ? null : { code: replaced },
     totals: toTotals(cart),
   };
+}
+
+function toAllocations({ promotionId, allocations }: ReadPromotion, currency: string): PromotionStateView["allocations"] {
+  return allocations.map(({ lineId, amountMinor }) => ({
+    target: lineId === null ? "shipping" : "line",
+    lineId,
+    promotionId,
+    amount: money(amountMinor, currency),
+  }));
 }
 
 function toPromotion(promotion: ReadPromotion, cart: CartAggregate): PromotionView {

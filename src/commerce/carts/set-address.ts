@@ -17,6 +17,7 @@ import { applyPlan, type CartTenant, lockCart } from "./change-cart.ts";
 import { type DeliveryOptionView, toDeliveryOptions } from "./render-cart.ts";
 import { type CartTotals, toTotals } from "./render-totals.ts";
 import { addressLifeMs } from "./reprice.ts";
+import { keepAddress } from "./saved-addresses.ts";
 
 export interface CartAddressSetInput extends Expected {
   readonly address: PostalAddressInput;
@@ -62,7 +63,8 @@ export async function setAddress(
   if (isKept && cart.buyerReference === null) {
     throw refuseAt("invalid_field", "/saveForBuyer", { code: "buyer_required", message: "Only an address of a cart with a buyer can be kept." });
   }
-  return saveAddress(transaction, tenant, { cart, address, level, corrected, isKept });
+  if (isKept && cart.buyerReference !== null) await keepAddress(transaction, tenant, { buyerReference: cart.buyerReference, address, level });
+  return saveAddress(transaction, tenant, { cart, address, level, corrected });
 }
 
 export interface AddressToSave {
@@ -70,14 +72,13 @@ export interface AddressToSave {
   readonly address: PostalAddress;
   readonly level: AddressLevel;
   readonly corrected: readonly string[];
-  readonly isKept: boolean;
 }
 
 /** For a cart that is locked and may be changed. */
 export async function saveAddress(
   transaction: Transaction,
   tenant: CartTenant,
-  { cart, address, level, corrected, isKept }: AddressToSave,
+  { cart, address, level, corrected }: AddressToSave,
 ): Promise<CartAddressToken> {
   const { merchantId, now } = tenant;
   const masked = maskAddress(address);
@@ -87,22 +88,11 @@ export async function saveAddress(
   const token = createId("addressToken", now.getTime());
   const id = createId("personalData", now.getTime());
   const [expiresAt, expiresAtMax] = [addressLifeMs, addressLifeMsMax].map((life) => new Date(now.getTime() + life).toISOString());
-  await replaceAddress(transaction, tenant, {
-    cart,
-    row: {
-      ...sealPersonalData(tenant.keyring, {
-        id,
-        merchantId,
-        cartId: cart.id,
-        kind: "address",
-        address,
-        level,
-        now,
-        eraseAfter: isKept ? null : new Date(now.getTime() + addressLifeMsMax + erasedAfterMs),
-      }),
-      buyerReference: isKept ? cart.buyerReference : null,
-    },
-  });
+  const eraseAfter = new Date(now.getTime() + addressLifeMsMax + erasedAfterMs);
+  const row = sealPersonalData(tenant.keyring, { id, merchantId, cartId: cart.id, kind: "address", address, level, now, eraseAfter });
+  await transaction.insertInto("personalData").values(row).execute();
+  // What is replaced is erased at once.
+  if (cart.address !== null) await erasePersonalData(transaction, [cart.address.id], now);
   const after = await applyPlan(transaction, tenant, {
     cart,
     plan: () => ({
@@ -121,22 +111,6 @@ export async function saveAddress(
 /** A token is kept as its digest: who reads the database can use none. */
 export function tokenDigest(token: string): Buffer {
   return createHash("sha256").update(token).digest();
-}
-
-interface Replacement {
-  readonly cart: CartAggregate;
-  readonly row: ReturnType<typeof sealPersonalData>;
-}
-
-/** What was replaced is erased at once, unless its buyer keeps it. */
-async function replaceAddress(transaction: Transaction, { now }: CartTenant, { cart, row }: Replacement): Promise<void> {
-  if (cart.address !== null) await eraseUnlessKept(transaction, cart.address.id, now);
-  await transaction.insertInto("personalData").values(row).execute();
-}
-
-async function eraseUnlessKept(transaction: Transaction, id: string, now: Date): Promise<void> {
-  const kept = await transaction.selectFrom("personalData").select("buyerReference").where("id", "=", id).executeTakeFirst();
-  if (kept?.buyerReference === null) await erasePersonalData(transaction, [id], now);
 }
 
 interface Issued {

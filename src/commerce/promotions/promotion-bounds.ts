@@ -1,5 +1,7 @@
 /** How much a promotion may have of everything. The graph declares the same bounds from here, so that what is documented is what is enforced. */
 export const promotionBounds = {
+  /** Per merchant, at one time. */
+  activeAutomaticMax: 50,
   basisPointsMax: 10_000,
   buyerReferenceLengthMax: 128,
   buyerReferencesMax: 1000,

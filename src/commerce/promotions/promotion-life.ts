@@ -3,6 +3,7 @@ import { requireVersion, type Tenant } from "#commerce/catalog/write-tenant.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
+import { promotionBounds } from "./promotion-bounds.ts";
 import { conflictOf, lockLivingPromotion, lockPromotion, type PromotionTransitionInput } from "./lock-promotion.ts";
 import type { PromotionStatus } from "./promotion-rule.ts";
 import type { PromotionRow } from "./read-promotions.ts";
@@ -14,7 +15,21 @@ export async function activatePromotion(transaction: Transaction, tenant: Tenant
   if (promotion.endsAt !== null && promotion.endsAt <= tenant.now) {
     throw fail("invalid_state", { conflict: conflictOf(promotion, "window_over", { endsAt: promotion.endsAt.toISOString() }) });
   }
+  if (promotion.trigger === "automatic") await requireRoom(transaction, promotion);
   return move(transaction, tenant, { promotion, to: "active", type: "promotion.started" });
+}
+
+/** Every change of a cart looks at all of them. */
+async function requireRoom(transaction: Transaction, promotion: PromotionRow): Promise<void> {
+  const { count } = await transaction
+    .selectFrom("promotion")
+    .select((row) => row.fn.countAll<number>().as("count"))
+    .where("merchantId", "=", promotion.merchantId)
+    .where("trigger", "=", "automatic")
+    .where("status", "=", "active")
+    .executeTakeFirstOrThrow();
+  if (count < promotionBounds.activeAutomaticMax) return;
+  throw fail("invalid_state", { conflict: conflictOf(promotion, "too_many_automatic", { limit: promotionBounds.activeAutomaticMax }) });
 }
 
 export async function pausePromotion(transaction: Transaction, tenant: Tenant, input: PromotionTransitionInput): Promise<{ promotionId: string }> {

@@ -66,6 +66,22 @@ export const TransitionInput = builder.inputType("PublicCartTransitionRequest", 
   }),
 });
 
+export const SavedAddressSetInput = builder.inputType("CartSavedAddressSetInput", {
+  description: "Where a cart goes, without the address being typed again.",
+  fields: (t) => ({
+    savedAddressId: t.id({ required: true, description: "One of the addresses that the cart's buyer keeps, `psd_…`." }),
+    expectedVersion: t.int({ description: seenVersion }),
+  }),
+});
+
+export const SavedAddressRemoveInput = builder.inputType("SavedAddressRemoveInput", {
+  description: "An address that a buyer no longer keeps.",
+  fields: (t) => ({
+    savedAddressId: t.id({ required: true, description: "The address, `psd_…`." }),
+    buyerReference: t.string({ required: true, description: "Whose it is. 1 to 128 characters." }),
+  }),
+});
+
 const LineToAdd = builder.inputType("CartLineInput", {
   description: "So many of one variant.",
   fields: (t) => ({

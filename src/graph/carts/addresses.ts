@@ -1,0 +1,141 @@
+/** Where carts go: the token that stands for an address, and the addresses that buyers keep. */
+import { findSavedAddresses, removeSavedAddress, type SavedAddress, savedAddressesMax } from "#commerce/carts/saved-addresses.ts";
+import { type CartAddressToken, setAddress } from "#commerce/carts/set-address.ts";
+import { setSavedAddress } from "#commerce/carts/set-saved-address.ts";
+import { failAt } from "#foundation/failure.ts";
+import { builder, callerOf } from "#graph/builder.ts";
+import type { GraphContext } from "#graph/context.ts";
+import { idempotencyKeyArgument, idempotencyKeyDescription } from "#graph/mutation.ts";
+import { CartTotalsRef, DeliveryOptionRef, MaskedAddressRef } from "#graph/refs.ts";
+import { tenantOf } from "#graph/tenancy.ts";
+import { AddressLevelEnum, ServiceabilityEnum } from "./cart-enums.ts";
+import { AddressSetInput, SavedAddressRemoveInput, SavedAddressSetInput } from "./cart-inputs.ts";
+import { cartMutation, changeCartOf, everyClient, frontends } from "./cart-mutation.ts";
+
+const AddressCheck = builder.objectRef<CartAddressToken["validation"]>("AddressCheck").implement({
+  description: "How an address was checked.",
+  fields: (t) => ({
+    level: t.expose("level", { type: AddressLevelEnum, description: "How thoroughly." }),
+    corrected: t.stringList({
+      description: "What was put right: JSON Pointers into the request.",
+      complexity: { multiplier: 1 },
+      resolve: ({ corrected }) => [...corrected],
+    }),
+  }),
+});
+
+const Serviceability = builder.objectRef<CartAddressToken["serviceability"]>("Serviceability").implement({
+  description: "Whether an address can be delivered to.",
+  fields: (t) => ({
+    status: t.expose("status", { type: ServiceabilityEnum, description: "All, some or none of the cart." }),
+    undeliverableLineIds: t.idList({
+      description: "The lines that cannot be delivered.",
+      complexity: { multiplier: 1 },
+      resolve: ({ undeliverableLineIds }) => [...undeliverableLineIds],
+    }),
+  }),
+});
+
+const Quote = builder.objectRef<NonNullable<CartAddressToken["quote"]>>("CartQuote").implement({
+  description: "What a cart costs at an address, and how it can be delivered.",
+  fields: (t) => ({
+    totals: t.expose("totals", { type: CartTotalsRef, description: "The cart's sums." }),
+    deliveryOptions: t.field({
+      type: [DeliveryOptionRef],
+      description: "How it can be delivered.",
+      complexity: { multiplier: 5 },
+      resolve: ({ deliveryOptions }) => [...deliveryOptions],
+    }),
+    quotedAt: t.expose("quotedAt", { type: "DateTime", description: "When this was found." }),
+    validUntil: t.expose("validUntil", { type: "DateTime", description: "When the address ends, and this with it." }),
+  }),
+});
+
+const AddressToken = builder.objectRef<CartAddressToken>("CartAddressToken").implement({
+  description: "A token that stands for an address of a cart; the address itself is not shown again.",
+  fields: (t) => ({
+    addressToken: t.exposeID("addressToken", { description: "The token, `adt_…`: it ends with the cart, the next address, or `expiresAt`." }),
+    cartId: t.exposeID("cartId", { description: "The cart, `cart_…`." }),
+    cartVersion: t.exposeInt("cartVersion", { description: "The cart's version." }),
+    expiresAt: t.expose("expiresAt", {
+      type: "DateTime",
+      description: "30 minutes after the cart's last change, 24 hours after it was set at most.",
+    }),
+    address: t.expose("address", { type: MaskedAddressRef, description: "As much of it as may be shown." }),
+    validation: t.expose("validation", { type: AddressCheck, description: "How it was checked." }),
+    serviceability: t.expose("serviceability", { type: Serviceability, description: "Whether it can be delivered to." }),
+    quote: t.expose("quote", { type: Quote, nullable: true, description: "What the cart costs there; null for an empty cart." }),
+  }),
+});
+
+cartMutation("cartAddressSet", {
+  description: "Says where a cart goes, and answers with a token that stands for the address.",
+  callers: everyClient,
+  input: AddressSetInput,
+  type: AddressToken,
+  change: setAddress,
+  answer: (_context, token) => token,
+});
+
+cartMutation("cartSavedAddressSet", {
+  description: "Says where a cart goes, by an address that its buyer keeps; answers as cartAddressSet does.",
+  callers: frontends,
+  input: SavedAddressSetInput,
+  type: AddressToken,
+  change: setSavedAddress,
+  answer: (_context, token) => token,
+});
+
+const SavedAddressType = builder.objectRef<SavedAddress>("SavedAddress").implement({
+  description: "An address that a buyer keeps for the next carts.",
+  fields: (t) => ({
+    id: t.exposeID("id", { description: "What it is used and removed by, `psd_…`." }),
+    address: t.expose("address", { type: MaskedAddressRef, description: "As much of it as may be shown." }),
+    level: t.expose("level", { type: AddressLevelEnum, description: "How thoroughly it was checked." }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was kept." }),
+  }),
+});
+
+builder.queryField("savedAddresses", (t) =>
+  t.field({
+    type: [SavedAddressType],
+    description: `The addresses that a buyer keeps, the latest first, ${savedAddressesMax} at most.`,
+    authScopes: { callers: frontends },
+    complexity: { multiplier: 10 },
+    args: {
+      merchantId: t.arg.id({ description: "The merchant; needed with a token of the platform." }),
+      buyerReference: t.arg.string({ description: "Whose; without it the buyer that X-Buyer-Reference names." }),
+    },
+    resolve: (_root, { merchantId, buyerReference }, context) =>
+      findSavedAddresses(context.db, { merchantId: tenantOf(context, merchantId), buyerReference: buyerOf(context, buyerReference) }),
+  }),
+);
+
+builder.mutationField("savedAddressRemove", (t) =>
+  t.id({
+    description: "Erases an address that a buyer keeps; answers with its id.",
+    authScopes: { callers: frontends },
+    args: {
+      merchantId: t.arg.id({ description: "The merchant; needed with a token of the platform." }),
+      [idempotencyKeyArgument]: t.arg.string({ description: idempotencyKeyDescription }),
+      input: t.arg({ type: SavedAddressRemoveInput, required: true, description: "The address." }),
+    },
+    resolve: async (_root, { merchantId, input }, context) => {
+      const buyerReference = buyerOf(context, input.buyerReference);
+      const removed = await changeCartOf(context, merchantId, (transaction, tenant) =>
+        removeSavedAddress(transaction, tenant, { ...input, buyerReference }),
+      );
+      return removed.savedAddressId;
+    },
+  }),
+);
+
+/** A storefront speaks for the buyer it serves and for no other. */
+function buyerOf(context: GraphContext, asked: string | null | undefined): string {
+  const isStorefront = callerOf(context.viewer) === "storefront";
+  const buyerReference = isStorefront ? context.buyerReference : (asked ?? context.buyerReference);
+  const isOther = isStorefront && asked !== null && asked !== undefined && asked !== buyerReference;
+  if (buyerReference !== null && !isOther) return buyerReference;
+  const message = isOther ? "It is another buyer than X-Buyer-Reference names." : "X-Buyer-Reference or buyerReference must say whose.";
+  throw failAt("invalid_field", { in: "body", field: "/buyerReference", code: isOther ? "not_allowed" : "required", message });
+}

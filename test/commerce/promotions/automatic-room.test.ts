@@ -1,0 +1,30 @@
+/** A merchant has so many automatic promotions at once: each change of a cart looks at all of them. */
+import { beforeAll, expect, it } from "vitest";
+import { promotionBounds } from "#commerce/promotions/promotion-bounds.ts";
+import { activatePromotion, pausePromotion } from "#commerce/promotions/promotion-life.ts";
+import { createWorld, type World } from "#test/commerce/writes-world.ts";
+import { describeOnBoth } from "#test/support/databases.ts";
+import { makePromotion } from "./promotions-world.ts";
+
+describeOnBoth("automatic promotions", (open) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await createWorld(open);
+  });
+
+  it("are active up to a number; codes are not counted, and a paused one makes room", async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < promotionBounds.activeAutomaticMax; count += 1) {
+      const promotionId = await makePromotion(world);
+      await world.run(activatePromotion, { promotionId });
+      ids.push(promotionId);
+    }
+    const code = await makePromotion(world, { trigger: "code" });
+    await world.run(activatePromotion, { promotionId: code });
+    const promotionId = await makePromotion(world);
+    const refusal = await world.refusal(activatePromotion, { promotionId });
+    expect(refusal).toMatchObject({ code: "invalid_state", conflict: { reason: "too_many_automatic", data: { limit: 50 } } });
+    await world.run(pausePromotion, { promotionId: ids[0] ?? "" });
+    await expect(world.run(activatePromotion, { promotionId })).resolves.toEqual({ promotionId });
+  });
+});
