@@ -9,7 +9,7 @@ import { type OpenDatabase, openDatabase } from "#database/connect.ts";
 import { createDoOnce } from "#database/idempotency.ts";
 import { migrate } from "#database/migrate.ts";
 import { type Clock, systemClock } from "#foundation/clock.ts";
-import { createKeyring, type Keyring } from "#foundation/encryption.ts";
+import { createKeyring } from "#foundation/encryption.ts";
 import { parseAcceptLanguage } from "#foundation/locales.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GatewayServices } from "#gateway/call.ts";
@@ -44,7 +44,6 @@ export interface App {
   readonly server: FastifyInstance;
   readonly database: OpenDatabase;
   readonly clock: Clock;
-  readonly keyring: Keyring;
   readonly publicUrl: string;
   readonly services: GraphServices;
   listen(): Promise<string>;
@@ -98,7 +97,6 @@ export async function createApp(options: AppOptions): Promise<App> {
     server,
     database,
     clock,
-    keyring,
     publicUrl,
     services,
     listen: async () => {

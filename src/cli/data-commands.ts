@@ -1,12 +1,15 @@
 /** `migrate` and `seed`. */
 import { SingleBar } from "cli-progress";
 import { Command, InvalidArgumentError } from "commander";
+import { loadEncryptionKeys } from "#app/encryption-keys.ts";
 import { readSettings } from "#app/settings.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import { type OpenDatabase, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
+import { createKeyring, type Keyring } from "#foundation/encryption.ts";
 import { fail } from "#foundation/failure.ts";
 import { seedProducts } from "#demo/bulk/seed-bulk.ts";
+import { seedBulkCarts } from "#demo/bulk/seed-bulk-carts.ts";
 import { printResult } from "./output.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { withDatabase } from "./with-database.ts";
@@ -29,53 +32,74 @@ export function migrateCommand(): Command {
 
 interface SeedOptions {
   readonly products: number;
+  readonly carts: number;
   readonly merchant?: string;
   readonly json?: boolean;
 }
 
 export function seedCommand(): Command {
   return new Command("seed")
-    .description("Fills an empty database with the demo data, and on request with more products.")
+    .description("Fills an empty database with the demo data, and on request with more products and carts.")
     .option("--products <number>", "how many more products (up to 1 000 000)", parseCount, 0)
-    .option("--merchant <id>", "whose products; without it the demo's first merchant's")
+    .option("--carts <number>", "how many more carts (up to 1 000 000)", parseCount, 0)
+    .option("--merchant <id>", "whose; without it the demo's first merchant's")
     .option("--json", "as JSON, without a progress bar")
-    .action(async ({ products, merchant, json }: SeedOptions) => {
+    .action(async ({ products, carts, merchant, json }: SeedOptions) => {
       await withDatabase(async (database, settings) => {
         const now = new Date();
         const publicUrl = settings.publicUrl ?? `http://${settings.host}:${settings.port}`;
-        const demo = await prepareDemo(database, { dataDir: settings.dataDir, publicUrl, now });
+        const keyring = createKeyring(settings.encryptionKeys ?? loadEncryptionKeys(settings.dataDir));
+        const demo = await prepareDemo(database, { dataDir: settings.dataDir, publicUrl, now, keyring });
         const merchantId = merchant ?? demo?.merchants.first.id;
         if (merchantId === undefined)
           throw fail("missing_parameter", { message: "The database has other data than the demo's: say whose products with --merchant." });
         const startedAt = performance.now();
-        if (products > 0) await seedMore(database, { merchantId, count: products, now, isQuiet: json === true });
-        printResult({ merchant: merchantId, products, seconds: Math.round((performance.now() - startedAt) / 100) / 10 }, json === true);
+        await seedMore(database, { merchantId, products, carts, now, keyring, isQuiet: json === true });
+        const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
+        printResult({ merchant: merchantId, products, carts, seconds }, json === true);
       });
     });
 }
 
 interface More {
   readonly merchantId: string;
-  readonly count: number;
+  readonly products: number;
+  readonly carts: number;
   readonly now: Date;
+  readonly keyring: Keyring;
   readonly isQuiet: boolean;
 }
 
-async function seedMore(database: OpenDatabase, { merchantId, count, now, isQuiet }: More): Promise<void> {
-  const bar = isQuiet
-    ? undefined
-    : new SingleBar({ format: "{bar} {percentage}% {value}/{total} products, {eta_formatted} left", stopOnComplete: true });
-  bar?.start(count, 0);
-  await seedProducts(database.db, {
-    merchantId,
-    count,
-    now,
-    index: (transaction, ids) => indexProducts(transaction, ids, now),
-    onProgress: (done) => bar?.update(done),
-  });
-  bar?.stop();
-  // Fresh statistics, so that the first searches are planned for what is there now.
+/** Products first: the carts are of them. */
+async function seedMore(database: OpenDatabase, { merchantId, products, carts, now, keyring, isQuiet }: More): Promise<void> {
+  if (products === 0 && carts === 0) return;
+  const { db } = database;
+  await withBar({ count: products, things: "products", isQuiet }, (onProgress) =>
+    seedProducts(db, { merchantId, count: products, now, index: (transaction, ids) => indexProducts(transaction, ids, now), onProgress }),
+  );
+  await withBar({ count: carts, things: "carts", isQuiet }, (onProgress) =>
+    seedBulkCarts(db, { merchantId, count: carts, now, keyring, onProgress }),
+  );
+  // Fresh statistics, so that the first requests are planned for what is there now.
   await database.script((run) => run("analyze"));
+}
+
+interface LongWork {
+  readonly count: number;
+  readonly things: string;
+  readonly isQuiet: boolean;
+}
+
+async function withBar({ count, things, isQuiet }: LongWork, work: (onProgress: (done: number) => void) => Promise<void>): Promise<void> {
+  if (count === 0) return;
+  if (isQuiet) return work(() => undefined);
+  const bar = new SingleBar({ format: `{bar} {percentage}% {value}/{total} ${things}, {eta_formatted} left` });
+  bar.start(count, 0);
+  try {
+    await work((done) => bar.update(done));
+  } finally {
+    bar.stop();
+  }
 }
 
 const countMax = 1_000_000;

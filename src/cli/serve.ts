@@ -13,7 +13,7 @@ export async function serve(): Promise<void> {
   const app = await createApp({ settings, log });
   try {
     const demo = settings.demo
-      ? await prepareDemo(app.database, { dataDir: settings.dataDir, publicUrl: app.publicUrl, now: app.clock.now() })
+      ? await prepareDemo(app.database, { dataDir: settings.dataDir, publicUrl: app.publicUrl, now: app.clock.now(), keyring: app.services.keyring })
       : undefined;
     const address = await app.listen();
     stopOnSignal(app, log);

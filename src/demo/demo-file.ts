@@ -13,6 +13,12 @@ const owner = z.object({ id: z.string(), slug: z.string() });
 const demoProduct = z.object({ merchantSlug: z.string(), productSlug: z.string(), title: z.string(), sku: z.string() });
 export type DemoProduct = z.infer<typeof demoProduct>;
 
+export const cartNames = ["active", "activeSecond", "empty", "locked", "completed", "revoked", "expired", "merged", "otherMerchant"] as const;
+export type CartName = (typeof cartNames)[number];
+
+const promotionCodeNames = ["percentage", "fixedAmount", "freeShipping", "minimumSubtotal", "ended", "exhausted", "otherMerchant"] as const;
+export type PromotionCodeName = (typeof promotionCodeNames)[number];
+
 const demoFile = z.looseObject({
   baseUrl: z.string(),
   /** Of the first merchant's installation, but `otherMerchant`; with all four scopes unless the name says which one. */
@@ -30,8 +36,17 @@ const demoFile = z.looseObject({
   tokens: z.object({ storefront: z.string(), admin: z.string(), analyst: z.string(), operator: z.string() }),
   merchants: z.object({ first: owner, second: owner }),
   products: z.array(demoProduct),
+  /** Of the first merchant, but `otherMerchant`; each in the state that its name says. */
+  carts: z.record(z.enum(cartNames), z.string()),
+  /** As a buyer types them; of the first merchant, but `otherMerchant`. */
+  promotionCodes: z.record(z.enum(promotionCodeNames), z.string()),
 });
 export type DemoFile = z.infer<typeof demoFile>;
+export type PromotionCodes = DemoFile["promotionCodes"];
+
+/** An earlier version's file has fewer parts. */
+const anyDemoFile = demoFile.partial({ carts: true, promotionCodes: true });
+export type AnyDemoFile = z.infer<typeof anyDemoFile>;
 
 export function demoFilePath(folder: string): string {
   return join(folder, "demo.json");
@@ -50,7 +65,7 @@ export function makeDemoFolder(folder: string): void {
 }
 
 /** Undefined where there is none; throws where it is not what it should be. */
-export function readDemoFile(folder: string): DemoFile | undefined {
+export function readDemoFile(folder: string): AnyDemoFile | undefined {
   const path = demoFilePath(folder);
   let text: string;
   try {
@@ -59,12 +74,12 @@ export function readDemoFile(folder: string): DemoFile | undefined {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
     throw error;
   }
-  const parsed = demoFile.safeParse(parseJson(text));
+  const parsed = anyDemoFile.safeParse(parseJson(text));
   if (!parsed.success) throw new Error(`${path} is damaged; delete it together with the database beside it to seed the demo anew.`);
   return parsed.data;
 }
 
-export function writeDemoFile(folder: string, demo: DemoFile): void {
+export function writeDemoFile(folder: string, demo: AnyDemoFile): void {
   const draft = draftPath(folder);
   try {
     writeFileSync(draft, `${JSON.stringify(demo, undefined, 2)}\n`, { mode: 0o600, flag: "wx", flush: true });
@@ -76,7 +91,7 @@ export function writeDemoFile(folder: string, demo: DemoFile): void {
 }
 
 /** At each start: the same keys under the address that holds now. Undefined where there is no file to refresh. */
-export function refreshDemoFile(folder: string, baseUrl: string): DemoFile | undefined {
+export function refreshDemoFile(folder: string, baseUrl: string): AnyDemoFile | undefined {
   const demo = readDemoFile(folder);
   if (demo === undefined) return undefined;
   const refreshed = { ...demo, baseUrl };

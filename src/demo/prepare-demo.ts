@@ -1,6 +1,7 @@
 /**
- * Makes sure that the demo is there: seeds an empty database, and gives out keys and tokens when demo.json does not have those of this
- * database (it was deleted, or the process ended between the two). Secrets cannot be read back, so new ones are made then.
+ * Makes sure that the demo is there: seeds an empty database, and gives out keys, tokens and carts when demo.json does not have those of this
+ * database (it was deleted, the process ended between the two, or an earlier version wrote it). Secrets cannot be read back and carts may have
+ * become anything, so new ones are made then.
  */
 import { sql } from "kysely";
 import { type Access, createApiKey, revokeApiKey } from "#access/api-keys.ts";
@@ -9,6 +10,8 @@ import { type Role, type Scope, scopes } from "#access/scopes.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import type { OpenDatabase } from "#database/connect.ts";
 import { inTransaction, type Reader, type Transaction } from "#database/transaction.ts";
+import type { Keyring } from "#foundation/encryption.ts";
+import { seedCarts } from "#demo/carts/seed-carts.ts";
 import { type DemoFile, type DemoProduct, makeDemoFolder, readDemoFile, writeDemoFile } from "./demo-file.ts";
 import { roastery, store } from "./demo-merchants.ts";
 import { demoProducts, seedDemo } from "./seed-demo.ts";
@@ -17,24 +20,27 @@ export interface DemoPlace {
   readonly dataDir: string;
   readonly publicUrl: string;
   readonly now: Date;
+  /** Seals the addresses of the demo's buyers. */
+  readonly keyring: Keyring;
 }
 
 const seedLock = 7_462_193_016;
 
 /** Undefined when the database has other data than the demo's: that is left alone. */
-export async function prepareDemo({ db }: OpenDatabase, { dataDir, publicUrl, now }: DemoPlace): Promise<DemoFile | undefined> {
+export async function prepareDemo({ db }: OpenDatabase, { dataDir, publicUrl, now, keyring }: DemoPlace): Promise<DemoFile | undefined> {
   // With PostgreSQL nobody else needs the folder, so a database of others must start without it.
   if ((await findDemo(db)) !== undefined || (await isEmpty(db))) makeDemoFolder(dataDir);
   const known = readDemoFile(dataDir);
-  const fresh = await inTransaction(db, async (transaction): Promise<Omit<DemoFile, "baseUrl"> | undefined> => {
+  const fresh = await inTransaction(db, async (transaction): Promise<Partial<DemoFile> | undefined> => {
     // Two processes that start at once: the second finds what the first has seeded.
     await sql`select pg_advisory_xact_lock(${seedLock})`.execute(transaction);
     const merchants = (await findDemo(transaction)) ?? (await seedIfEmpty(transaction, now));
-    if (merchants === undefined || known?.merchants.first.id === merchants.first.id) return undefined;
+    if (merchants === undefined) return undefined;
+    const isKnown = known?.merchants.first.id === merchants.first.id;
+    const hasCarts = isKnown && known.carts !== undefined && known.promotionCodes !== undefined;
     return {
-      ...(await issueCredentials(transaction, { merchants, now })),
-      merchants: toOwners(merchants),
-      products: toMutable([store, roastery].flatMap(demoProducts)),
+      ...(isKnown ? {} : await describeMerchants(transaction, { merchants, now })),
+      ...(hasCarts ? {} : await seedCarts(transaction, { owners: merchants, keyring, now })),
     };
   });
   if (fresh === undefined && known === undefined) return undefined;
@@ -79,6 +85,17 @@ async function seedIfEmpty(transaction: Transaction, now: Date): Promise<DemoMer
   return {
     first: { ...merchants.first, installationId: installations.first },
     second: { ...merchants.second, installationId: installations.second },
+  };
+}
+
+async function describeMerchants(
+  transaction: Transaction,
+  { merchants, now }: Issue,
+): Promise<Pick<DemoFile, "keys" | "tokens" | "merchants" | "products">> {
+  return {
+    ...(await issueCredentials(transaction, { merchants, now })),
+    merchants: toOwners(merchants),
+    products: toMutable([store, roastery].flatMap(demoProducts)),
   };
 }
 

@@ -21,6 +21,26 @@ const demo: DemoFile = {
   tokens: { storefront: "t1", admin: "t2", analyst: "t3", operator: "t4" },
   merchants: { first: { id: "mer_1", slug: "one" }, second: { id: "mer_2", slug: "two" } },
   products: [{ merchantSlug: "one", productSlug: "thing", title: "Thing", sku: "T-1" }],
+  carts: {
+    active: "c1",
+    activeSecond: "c2",
+    empty: "c3",
+    locked: "c4",
+    completed: "c5",
+    revoked: "c6",
+    expired: "c7",
+    merged: "c8",
+    otherMerchant: "c9",
+  },
+  promotionCodes: {
+    percentage: "p1",
+    fixedAmount: "p2",
+    freeShipping: "p3",
+    minimumSubtotal: "p4",
+    ended: "p5",
+    exhausted: "p6",
+    otherMerchant: "p7",
+  },
 };
 
 let folder = "";
@@ -51,11 +71,17 @@ it("says that there is none where there is none", () => {
 });
 
 it("refreshes the address and keeps everything else, parts that it does not know included", () => {
-  const later = { ...demo, carts: { active: "cart_1" } };
+  const later = { ...demo, parcels: { lost: "par_1" } };
   writeFileSync(demoFilePath(folder), JSON.stringify(later));
   const expected = { ...later, baseUrl: "http://127.0.0.1:5000" };
   expect(refreshDemoFile(folder, "http://127.0.0.1:5000")).toEqual(expected);
   expect(JSON.parse(readFileSync(demoFilePath(folder), "utf8"))).toEqual(expected);
+});
+
+it("reads the file of a version that had no carts and promotion codes", () => {
+  const { carts: _carts, promotionCodes: _codes, ...earlier } = demo;
+  writeFileSync(demoFilePath(folder), JSON.stringify(earlier));
+  expect(readDemoFile(folder)).toEqual(earlier);
 });
 
 it.each(["", "{", "null", '{"baseUrl":1}'])("says so when the file is damaged: %j", (text) => {

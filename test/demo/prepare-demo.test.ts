@@ -1,17 +1,34 @@
 /** Where the demo's secrets go is known to be good before they are made: they cannot be read back from the database. */
-import { readdirSync, statSync, writeFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { FolderUnusable } from "#database/folder-lock.ts";
 import type { OpenDatabase } from "#database/connect.ts";
-import { readDemoFile } from "#demo/demo-file.ts";
+import { inTransaction } from "#database/transaction.ts";
+import { readDemoFile, writeDemoFile } from "#demo/demo-file.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
+import { seedDemo } from "#demo/seed-demo.ts";
+import { createKeyring } from "#foundation/encryption.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { temporaryFolder } from "#test/support/process.ts";
 
 const now = new Date("2026-06-01T12:00:00.000Z");
+const keyring = createKeyring([{ id: "test", key: randomBytes(32) }]);
+const keys = {
+  full: "k1",
+  catalogRead: "k2",
+  checkoutQuote: "k3",
+  webhooksRead: "k4",
+  webhooksWrite: "k5",
+  noScope: "k6",
+  expired: "k7",
+  revoked: "k8",
+  otherMerchant: "k9",
+};
+const tokens = { storefront: "t1", admin: "t2", analyst: "t3", operator: "t4" };
 const prepare = (database: OpenDatabase, dataDir: string): ReturnType<typeof prepareDemo> =>
-  prepareDemo(database, { dataDir, publicUrl: "https://api.test", now });
+  prepareDemo(database, { dataDir, publicUrl: "https://api.test", now, keyring });
 
 describeOnBoth("preparing the demo", (open, engine) => {
   it("makes the folder, for its owner alone", async () => {
@@ -32,6 +49,59 @@ describeOnBoth("preparing the demo", (open, engine) => {
     await expect(refused).rejects.toThrow(`DATA_DIR ${join(file, "data")} cannot be used: ENOTDIR`);
     expect(await database.db.selectFrom("merchant").select("id").execute()).toEqual([]);
     expect(await database.db.selectFrom("apiKey").select("id").execute()).toEqual([]);
+  });
+
+  it("adds carts and promotions to the demo of a version that had none, and leaves its keys", async () => {
+    const database = await open();
+    const dataDir = temporaryFolder();
+    const { merchants, products } = await inTransaction(database.db, (transaction) => seedDemo(transaction, { now }));
+    const earlier = { baseUrl: "https://old.test", keys, tokens, merchants, products: [...products], later: { kept: true } };
+    writeDemoFile(dataDir, earlier);
+    const demo = await prepare(database, dataDir);
+    expect(demo).toEqual({ ...earlier, baseUrl: "https://api.test", carts: expect.any(Object), promotionCodes: expect.any(Object) });
+    expect(readDemoFile(dataDir)).toEqual(demo);
+    const carts = await database.db.selectFrom("cart").select(["id", "status"]).execute();
+    expect(carts.map(({ id }) => id)).toEqual(expect.arrayContaining(Object.values(demo?.carts ?? {})));
+    expect(carts).toHaveLength(12);
+    expect(await database.db.selectFrom("apiKey").select("id").execute()).toEqual([]);
+
+    expect(await prepare(database, dataDir)).toEqual(demo);
+    expect(await database.db.selectFrom("cart").select("id").execute()).toHaveLength(12);
+  });
+
+  it("makes new carts and keys where demo.json was lost, with the promotions that are there", async () => {
+    const database = await open();
+    const dataDir = temporaryFolder();
+    const first = await prepare(database, dataDir);
+    const promotions = await database.db.selectFrom("promotion").select(["id", "used"]).orderBy("id").execute();
+    rmSync(join(dataDir, "demo.json"));
+    const second = await prepare(database, dataDir);
+    expect(second?.merchants).toEqual(first?.merchants);
+    expect(second?.promotionCodes).toEqual(first?.promotionCodes);
+    expect(second?.keys.full).not.toBe(first?.keys.full);
+    const both = [...Object.values(first?.carts ?? {}), ...Object.values(second?.carts ?? {})];
+    expect(new Set(both).size).toBe(18);
+    const carts = await database.db.selectFrom("cart").select(["id", "status"]).where("id", "in", both).execute();
+    const statusOf = (demo: typeof first, name: "active" | "locked" | "completed"): unknown =>
+      carts.find(({ id }) => id === demo?.carts[name])?.status;
+    for (const demo of [first, second])
+      expect([statusOf(demo, "active"), statusOf(demo, "locked"), statusOf(demo, "completed")]).toEqual(["active", "locked", "completed"]);
+    expect(await database.db.selectFrom("promotion").select(["id", "used"]).orderBy("id").execute()).toEqual(promotions);
+  });
+
+  it("still starts where the merchant sells other things to other countries now", async () => {
+    const database = await open();
+    const { merchants } = await inTransaction(database.db, (transaction) => seedDemo(transaction, { now }));
+    await database.script((run) => run("delete from market_country where country <> 'JP'; update product set status = 'archived'"));
+    await database.script((run) =>
+      run(`insert into market_country (merchant_id, country, market_id, position)
+        select '${merchants.second.id}', 'AT', id, 0 from market where merchant_id = '${merchants.second.id}' limit 1`),
+    );
+    const demo = await prepare(database, temporaryFolder());
+    const countries = await database.db.selectFrom("cart").select("country").distinct().orderBy("country").execute();
+    expect(countries).toEqual([{ country: "AT" }, { country: "JP" }]);
+    expect(await database.db.selectFrom("cartLine").select("id").execute()).toEqual([]);
+    expect(Object.keys(demo?.carts ?? {})).toHaveLength(9);
   });
 
   it("needs no folder for a database with other data", async () => {

@@ -4,10 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LogEvent } from "kysely";
 import { type App, createApp } from "#app/app.ts";
+import { loadEncryptionKeys } from "#app/encryption-keys.ts";
 import { readSettings } from "#app/settings.ts";
 import type { OpenDatabase } from "#database/connect.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
+import { createKeyring } from "#foundation/encryption.ts";
 import { createLog } from "#foundation/log.ts";
 import { type Engine, openFresh } from "./databases.ts";
 
@@ -64,7 +66,8 @@ export async function createWorld(engine: Engine = "pglite", { environment = {} 
   const database = await openFresh(engine, { onStatement: (event: LogEvent) => statements.push(event.query.sql) });
   const settings = readSettings({ PORT: "4000", PUBLIC_URL: publicUrl, DATA_DIR: dataDir, RATE_LIMIT_SCALE: "0", ...environment });
   const log = createLog("info", { write: (line: string) => void logged.push(JSON.parse(line) as Record<string, unknown>) });
-  const demo = await prepareDemo(database, { dataDir, publicUrl, now: clock.now() });
+  const keyring = createKeyring(settings.encryptionKeys ?? loadEncryptionKeys(dataDir));
+  const demo = await prepareDemo(database, { dataDir, publicUrl, now: clock.now(), keyring });
   if (demo === undefined) throw new Error("The database was not empty.");
   const app = await createApp({ settings, log, clock, database });
   statements.length = 0;

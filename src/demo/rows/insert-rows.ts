@@ -5,7 +5,7 @@ import type { Transaction } from "#database/transaction.ts";
 
 type TableName = keyof Tables;
 
-/** A row as it is read: JSON columns hold what they hold, not text of it. Columns that the database fills in may be left out. */
+/** A row as it is read: JSON columns hold what they hold, not text of it, and bytes are bytes. Columns that the database fills in may be left out. */
 export type Row<Name extends TableName> = {
   [Column in keyof Insertable<Tables[Name]>]: Column extends keyof Tables[Name] ? Read<Tables[Name][Column]> : never;
 };
@@ -28,11 +28,14 @@ async function insertInto(transaction: Transaction, table: string, rows: readonl
     select ${columns} from json_populate_recordset(null::${sql.table(table)}, ${json}::json)`.execute(transaction);
 }
 
+/** What PostgreSQL reads into a bytea. */
+const toByteText = (bytes: Uint8Array): string => `\\x${Buffer.from(bytes).toString("hex")}`;
+
 const columnNames = new Map<string, string>();
 
 function toColumns(row: object): Record<string, unknown> {
   const columns: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(row)) columns[columnName(name)] = value;
+  for (const [name, value] of Object.entries(row)) columns[columnName(name)] = value instanceof Uint8Array ? toByteText(value) : value;
   return columns;
 }
 

@@ -1,0 +1,134 @@
+/** Bulk carts are varied, the same for the same seed, and cost what the rules say they cost. */
+import { randomBytes } from "node:crypto";
+import { beforeAll, expect, it } from "vitest";
+import { draftOf } from "#commerce/carts/cart-draft.ts";
+import { type CartAggregate, findCarts } from "#commerce/carts/cart-aggregate.ts";
+import { loadOffer } from "#commerce/carts/offer.ts";
+import { reprice } from "#commerce/carts/reprice.ts";
+import type { OpenDatabase } from "#database/connect.ts";
+import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { type BulkCartOptions, seedBulkCarts } from "#demo/bulk/seed-bulk-carts.ts";
+import { seedCarts } from "#demo/carts/seed-carts.ts";
+import { seedDemo } from "#demo/seed-demo.ts";
+import { createKeyring } from "#foundation/encryption.ts";
+import { describeOnBoth } from "#test/support/databases.ts";
+
+const now = new Date("2026-11-20T09:30:00.000Z");
+const keyring = createKeyring([{ id: "test", key: randomBytes(32) }]);
+
+describeOnBoth("bulk carts", (open) => {
+  let database: OpenDatabase;
+  let merchantId = "";
+
+  beforeAll(async () => {
+    database = await open();
+    merchantId = await prepared(database);
+  });
+
+  const prepared = (target: OpenDatabase): Promise<string> =>
+    inTransaction(target.db, async (transaction) => {
+      const { merchants } = await seedDemo(transaction, { now });
+      await seedCarts(transaction, { owners: merchants, keyring, now });
+      return merchants.first.id;
+    });
+  const seed = (count: number, options: Partial<BulkCartOptions> = {}): Promise<void> =>
+    seedBulkCarts(database.db, { merchantId, count, now, keyring, ...options });
+  const rows = async (text: string, target = database): Promise<Record<string, unknown>[]> => (await target.script((run) => run(text))).flat();
+  const countOfCarts = async (): Promise<number> => Number((await rows("select count(*)::int as count from cart"))[0]?.["count"]);
+
+  it("adds active carts of two to five lines in every market, a tenth of them about to check out", async () => {
+    const before = await countOfCarts();
+    const progress: number[] = [];
+    await seed(1200, { onProgress: (done) => progress.push(done) });
+    expect(progress).toEqual([1000, 1200]);
+    expect(await countOfCarts()).toBe(before + 1200);
+    const bulk = `(select c.*, (select count(*) from cart_line l where l.cart_id = c.id)::int as lines from cart c order by id) c
+      where c.warnings = '[]' and c.status = 'active' and c.version = 1 and c.subtotal_minor > 0 and c.expires_at > '${now.toISOString()}'`;
+    const [counts] = await rows(`select count(*)::int as carts, count(address_id)::int as addressed, count(delivery_method_id)::int as delivered,
+      count(distinct country)::int as countries, min(lines) as fewest, max(lines) as most from ${bulk}`);
+    expect(counts).toMatchObject({ carts: 1200, countries: 6, fewest: 2, most: 5 });
+    expect(counts?.["addressed"]).toBe(counts?.["delivered"]);
+    expect(Number(counts?.["addressed"])).toBeGreaterThan(80);
+    expect(Number(counts?.["addressed"])).toBeLessThan(160);
+    expect(await rows(`select 1 from cart where version = 1 and address_expires_at <= '${now.toISOString()}'`)).toEqual([]);
+    const [coded] = await rows(`select count(*)::int as carts from cart_promotion where trigger = 'code' and state = 'applied'`);
+    expect(Number(coded?.["carts"])).toBeGreaterThan(40);
+    expect(await rows("select 1 from cart_promotion where state = 'suspended'")).toEqual([]);
+    expect(
+      await rows("select 1 from cart c where c.address_id is not null and not exists (select from personal_data d where d.id = c.address_id)"),
+    ).toEqual([]);
+  });
+
+  it("cost what every change of a cart would make of them", async () => {
+    const ids = await database.db.selectFrom("cart").select("id").where("version", "=", 1).orderBy("buyerReference").orderBy("id").execute();
+    const sample = ids.filter((_, index) => index % 20 === 0).map(({ id }) => id);
+    expect(sample.length).toBeGreaterThan(50);
+    await inTransaction(database.db, async (transaction) => {
+      for (const cart of (await findCarts(transaction, sample)).values()) expect(await pricedAgain(transaction, cart)).toEqual(priceOf(cart));
+    });
+  });
+
+  const pricedAgain = async (transaction: Transaction, cart: CartAggregate): Promise<unknown> => {
+    const draft = draftOf(cart);
+    const offer = await loadOffer(transaction, {
+      merchantId: cart.merchant.id,
+      marketId: cart.marketId,
+      variantIds: draft.lines.map(({ variantId }) => variantId),
+      buyerReference: cart.buyerReference,
+      code: draft.promotionCodeId === null ? null : { id: draft.promotionCodeId },
+    });
+    const { next } = reprice({ draft, before: cart, offer, now: new Date(cart.updatedAt) });
+    return priceOf({ ...next, ...next.priced });
+  };
+
+  it("goes on where it ended, and gives the same carts for the same seed", async () => {
+    const other = await open();
+    const otherId = await prepared(other);
+    const before = await rows(content);
+    expect(before.length).toBeGreaterThan(1200);
+    await seedBulkCarts(other.db, { merchantId: otherId, count: 700, now, keyring });
+    await seedBulkCarts(other.db, { merchantId: otherId, count: 500, now, keyring });
+    expect(await rows(content, other)).toEqual(before);
+    const third = await open();
+    await seedBulkCarts(third.db, { merchantId: await prepared(third), count: 1200, now, keyring, seed: 2 });
+    expect(await rows(content, third)).not.toEqual(before);
+  });
+
+  it("refuses a merchant without a market and a count that it does not take", async () => {
+    const before = await countOfCarts();
+    await expect(seed(1, { merchantId: "mer_none" })).rejects.toThrow("no market");
+    for (const count of [1_000_001, -1, 0.5]) await expect(seed(count)).rejects.toThrow("count must be");
+    expect(await countOfCarts()).toBe(before);
+  });
+
+  it("refuses a merchant who has nothing in stock", async () => {
+    const other = await open();
+    const otherId = await prepared(other);
+    await other.script((run) => run("update stock_level set on_hand = 0, reserved = 0"));
+    await expect(seedBulkCarts(other.db, { merchantId: otherId, count: 1, now, keyring })).rejects.toThrow("nothing in stock");
+  });
+});
+
+/** Everything but ids. */
+const content = `
+  select c.country, c.created_at, c.updated_at, c.subtotal_minor, c.discount_minor, c.shipping_minor, c.tax_minor, c.total_minor,
+    (select string_agg(l.display->>'sku' || ' ' || l.quantity, ',' order by l.position) from cart_line l where l.cart_id = c.id) as lines
+  from cart c order by c.created_at, c.updated_at, c.country, c.total_minor, lines`;
+
+type Priced = Pick<
+  CartAggregate,
+  "subtotalMinor" | "discountMinor" | "shippingMinor" | "shippingDiscountMinor" | "taxMinor" | "totalMinor" | "deliveryMethodId"
+> & {
+  readonly lines: readonly Omit<CartAggregate["lines"][number], "stock">[];
+  readonly promotions: readonly Pick<CartAggregate["promotions"][number], "promotionId" | "state" | "discountMinor">[];
+};
+
+function priceOf(cart: Priced): unknown {
+  const { subtotalMinor, discountMinor, shippingMinor, shippingDiscountMinor, taxMinor, totalMinor, deliveryMethodId } = cart;
+  return {
+    sums: [subtotalMinor, discountMinor, shippingMinor, shippingDiscountMinor, taxMinor, totalMinor],
+    deliveryMethodId,
+    lines: cart.lines.map((line) => [line.id, line.quantity, line.unitPriceMinor, line.discountMinor, line.taxMinor, line.totalMinor, line.display]),
+    promotions: cart.promotions.map((promotion) => [promotion.promotionId, promotion.state, promotion.discountMinor]),
+  };
+}
