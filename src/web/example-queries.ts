@@ -2,6 +2,8 @@
 export interface ExampleQuery {
   readonly title: string;
   readonly query: string;
+  /** What the variables pane opens with, as JSON. */
+  readonly variables?: string;
 }
 
 export const exampleQueries: readonly ExampleQuery[] = [
@@ -73,4 +75,106 @@ query WhoAmI {
   }
 }`,
   },
+  {
+    title: "Carts",
+    query: `# Carts in all their states, with what is in them and what they cost. Addresses are masked for everybody.
+query Carts {
+  carts(first: 20) {
+    totalCount
+    edges {
+      node {
+        id
+        status
+        version
+        market
+        totalQuantity
+        totals { subtotal { amountMinor currency } discount { amountMinor } total { amountMinor } estimated }
+        promotion { state suspendedReason promotion { code } }
+        address { countryCode city }
+        warnings { code message }
+      }
+    }
+  }
+}`,
+  },
 ];
+
+/** A frontend's whole way: the operations of one tab, run one after the other. */
+export const cartWay: ExampleQuery = {
+  title: "A cart's way",
+  query: `# A frontend's whole way, for a token of a storefront or an admin. Run one operation after the other (the play button lists them) and copy
+# what each answers with into the variables below: variantId from Find, cartId and lineId from Open, optionId from Address.
+query Find {
+  publicProduct(merchantSlug: "lindenhof", productSlug: "sund-4-family-tent") {
+    title
+    variants { id title availability }
+  }
+}
+
+# The same idempotencyKey again answers the same cart.
+mutation Open($variantId: ID!) {
+  cartCreate(idempotencyKey: "a-new-one-for-each-cart", input: { market: "DE", locale: "de", lines: [{ variantId: $variantId, quantity: 1 }] }) {
+    id
+    version
+    lines { id title quantity unitPrice { amountMinor currency } }
+  }
+}
+
+mutation Fill($cartId: ID!, $lineId: ID!) {
+  cartLinesUpdate(cartId: $cartId, input: { lines: [{ lineId: $lineId, quantity: 2 }] }) {
+    version
+    totalQuantity
+    totals { total { amountMinor currency } estimated }
+    warnings { code message }
+  }
+}
+
+# What comes back stands for the address; the address itself is never shown again.
+mutation Address($cartId: ID!) {
+  cartAddressSet(
+    cartId: $cartId
+    input: { address: { recipientName: "Anna Beispiel", line1: "Musterweg 1", postalCode: "10115", city: "Berlin", countryCode: "DE" } }
+  ) {
+    addressToken
+    expiresAt
+    address { city postalCodePrefix recipientInitials }
+    serviceability { status }
+    quote { deliveryOptions { id name price { amountMinor } minDays maxDays } }
+  }
+}
+
+mutation Deliver($cartId: ID!, $optionId: ID!) {
+  cartDeliveryOptionSelect(cartId: $cartId, input: { optionId: $optionId }) {
+    version
+    delivery { selectedOptionId }
+    totals { shipping { amountMinor } tax { amountMinor } total { amountMinor } estimated }
+  }
+}
+
+mutation Promotion($cartId: ID!, $code: String!) {
+  cartPromotionApply(cartId: $cartId, input: { code: $code }) {
+    state
+    promotion { title kind }
+    discount { amountMinor }
+    totals { total { amountMinor currency } }
+  }
+}
+
+query Look($cartId: ID!) {
+  cart(id: $cartId) {
+    status
+    version
+    lines { title quantity total { amountMinor } discountAllocations { source amount { amountMinor } } }
+    totals { subtotal { amountMinor } discount { amountMinor } shipping { amountMinor } tax { amountMinor } total { amountMinor } }
+    address { city postalCodePrefix }
+    expiresAt
+  }
+}`,
+  variables: `{
+  "variantId": "",
+  "cartId": "",
+  "lineId": "",
+  "optionId": "",
+  "code": "LINDEN10"
+}`,
+};

@@ -8,7 +8,7 @@ import { constants, brotliCompress, gzip } from "node:zlib";
 import { renderGraphiQL } from "@graphql-yoga/render-graphiql";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { fail } from "#foundation/failure.ts";
-import { exampleQueries } from "./example-queries.ts";
+import { cartWay, exampleQueries } from "./example-queries.ts";
 import { tokenScript } from "./token-script.ts";
 
 interface Page {
@@ -31,7 +31,7 @@ export function mountGraphiql(server: FastifyInstance): void {
 async function makePage(): Promise<Page> {
   const html = renderGraphiQL({
     title: "Commerce Gateway – GraphiQL",
-    defaultTabs: exampleQueries.map(({ query }) => ({ query })),
+    defaultTabs: [...exampleQueries, cartWay].map(({ query, variables = null }) => ({ query, variables })),
     shouldPersistHeaders: false,
   });
   const plain = Buffer.from(html.trimStart().replace("<head>", `<head>\n<script>${tokenScript}</script>`));

@@ -9,8 +9,10 @@ import {
   type FieldNode,
   getOperationAST,
   Kind,
+  type OperationDefinitionNode,
   print,
   type SelectionSetNode,
+  separateOperations,
 } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import type { DoOnce } from "#database/idempotency.ts";
@@ -76,7 +78,8 @@ function keyOf({ document, operationName, variableValues }: ExecutionArgs): stri
   const operation = getOperationAST(document, operationName);
   if (operation?.operation !== "mutation") return undefined;
   const fields = rootFields(operation.selectionSet, document);
-  const text = fields.map((field) => keyArgument(field, variableValues ?? {})).find((key) => key !== undefined);
+  const values = { ...defaultTexts(operation), ...variableValues };
+  const text = fields.map((field) => keyArgument(field, values)).find((key) => key !== undefined);
   if (text === undefined) return undefined;
   if (fields.length > 1) throw refusal("single_field", "A document with an idempotencyKey has exactly one root field.");
   const key = parseIdempotencyKey(text);
@@ -90,13 +93,20 @@ const refusal = (code: string, message: string): Failure =>
 
 function rootFields(selectionSet: SelectionSetNode, document: DocumentNode): FieldNode[] {
   return selectionSet.selections.flatMap((selection) => {
-    if (selection.kind === Kind.FIELD) return [selection];
+    if (selection.kind === Kind.FIELD) return selection.name.value.startsWith("__") ? [] : [selection];
     if (selection.kind === Kind.INLINE_FRAGMENT) return rootFields(selection.selectionSet, document);
     const fragment = document.definitions.find(
       (definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === selection.name.value,
     );
     return fragment?.kind === Kind.FRAGMENT_DEFINITION ? rootFields(fragment.selectionSet, document) : [];
   });
+}
+
+/** A variable that is not sent has its default, the key as well. */
+function defaultTexts({ variableDefinitions = [] }: OperationDefinitionNode): Record<string, string> {
+  return Object.fromEntries(
+    variableDefinitions.flatMap(({ variable, defaultValue }) => (defaultValue?.kind === Kind.STRING ? [[variable.name.value, defaultValue.value]] : [])),
+  );
 }
 
 function keyArgument(field: FieldNode, variables: Readonly<Record<string, unknown>>): string | undefined {
@@ -106,8 +116,14 @@ function keyArgument(field: FieldNode, variables: Readonly<Record<string, unknow
   return typeof given === "string" ? given : undefined;
 }
 
-function fingerprint({ document, operationName, variableValues }: ExecutionArgs): Buffer {
-  return fingerprintOf({ document: print(document), operationName: operationName ?? null, variables: variableValues ?? {} });
+/** The operation that runs, the variables that it has, and the buyer it is for: what one buyer was answered is never replayed to another. */
+function fingerprint({ document, operationName, variableValues, contextValue }: ExecutionArgs): Buffer {
+  const operation = getOperationAST(document, operationName);
+  const names = (operation?.variableDefinitions ?? []).map(({ variable }) => variable.name.value);
+  const variables = Object.fromEntries(names.flatMap((name) => (variableValues?.[name] === undefined ? [] : [[name, variableValues[name]]])));
+  const chosen = separateOperations(document)[operation?.name?.value ?? ""] ?? document;
+  const { buyerReference } = contextValue as GraphContext;
+  return fingerprintOf({ document: print(chosen), operationName: operation?.name?.value ?? null, variables, buyerReference });
 }
 
 /** A token of the graph owns its keys. */

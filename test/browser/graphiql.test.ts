@@ -33,7 +33,7 @@ const complaints: string[] = [];
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), "graphiql-"));
   app = await createApp({ settings: readSettings({ PORT: "0", DATA_DIR: dataDir }), log: createLog("silent") });
-  const prepared = await prepareDemo(app.database, { dataDir, publicUrl: app.publicUrl, now: new Date() });
+  const prepared = await prepareDemo(app.database, { dataDir, publicUrl: app.publicUrl, now: new Date(), keyring: app.services.keyring });
   if (prepared === undefined) throw new Error("There is no demo.");
   demo = prepared;
   address = await app.listen();
@@ -80,7 +80,7 @@ it("opens with all the example queries, and remembers the token for the tab", as
   const page = await open();
   await page.locator("#token-input").fill(demo.tokens.analyst);
   await page.getByRole("button", { name: "Use it in this tab" }).click();
-  await expect.poll(() => page.getByRole("tab").count()).toBe(exampleQueries.length);
+  await expect.poll(() => page.getByRole("tab").count()).toBe(exampleQueries.length + 1);
   await page.reload();
   await page.getByRole("tab").first().waitFor();
   await page.getByRole("button", { name: /execute query/i }).click();
