@@ -102,8 +102,10 @@ query Carts {
 /** A frontend's whole way: the operations of one tab, run one after the other. */
 export const cartWay: ExampleQuery = {
   title: "A cart's way",
-  query: `# A frontend's whole way, for a token of a storefront or an admin. Run one operation after the other (the play button lists them) and copy
-# what each answers with into the variables below: variantId from Find, cartId and lineId from Open, optionId from Address.
+  query: `# A frontend's whole way: with a storefront's or an admin's token, run
+# one operation after the other (the play button lists them), and copy
+# what they answer into the variables below: variantId from Find,
+# cartId and lineId from Open, optionId from Address.
 query Find {
   publicProduct(merchantSlug: "lindenhof", productSlug: "sund-4-family-tent") {
     title
@@ -113,7 +115,10 @@ query Find {
 
 # The same idempotencyKey again answers the same cart.
 mutation Open($variantId: ID!) {
-  cartCreate(idempotencyKey: "a-new-one-for-each-cart", input: { market: "DE", locale: "de", lines: [{ variantId: $variantId, quantity: 1 }] }) {
+  cartCreate(
+    idempotencyKey: "a-new-one-for-each-cart"
+    input: { market: "DE", lines: [{ variantId: $variantId, quantity: 1 }] }
+  ) {
     id
     version
     lines { id title quantity unitPrice { amountMinor currency } }
@@ -133,7 +138,15 @@ mutation Fill($cartId: ID!, $lineId: ID!) {
 mutation Address($cartId: ID!) {
   cartAddressSet(
     cartId: $cartId
-    input: { address: { recipientName: "Anna Beispiel", line1: "Musterweg 1", postalCode: "10115", city: "Berlin", countryCode: "DE" } }
+    input: {
+      address: {
+        recipientName: "Anna Beispiel"
+        line1: "Musterweg 1"
+        postalCode: "10115"
+        city: "Berlin"
+        countryCode: "DE"
+      }
+    }
   ) {
     addressToken
     expiresAt
