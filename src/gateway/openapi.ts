@@ -32,6 +32,7 @@ const meanings: Readonly<Record<(typeof statuses)[number], string>> = {
 
 const tagDescriptions: Readonly<Record<string, string>> = {
   Catalog: "Published products: lists, search and product pages.",
+  "Storefront carts": "What buyers are about to buy: addresses, promotions, and the end of a cart.",
   Identity: "Whose credential this is, and whether its installation is ready.",
 };
 
@@ -69,7 +70,12 @@ export function toOpenApi(operations: readonly Operation[], components: Componen
         },
       },
       ...(operations.some(({ isIdempotent }) => isIdempotent) ? { parameters: { IdempotencyKey: idempotencyKey } } : {}),
-      headers: { RequestId: requestIdHeader, ApiStability: stabilityHeader },
+      headers: {
+        RequestId: requestIdHeader,
+        ApiStability: stabilityHeader,
+        ...(operations.some(({ isIdempotent }) => isIdempotent) ? { IdempotentReplayed: replayedHeader } : {}),
+        ...(operations.some(({ versionField }) => versionField !== null) ? { ETag: etagHeader } : {}),
+      },
       responses: Object.fromEntries(statuses.map((status) => [`Error${status}`, errorResponse(status)])),
       schemas: { ...Object.fromEntries(components), ...answerSchemas(operations), ...bodySchemas(operations), PublicErrorResponse: errorSchema },
     },
@@ -94,7 +100,12 @@ function toOperation(operation: Operation): Part {
     responses: {
       200: {
         description: "Success.",
-        headers: { "X-Request-Id": { $ref: "#/components/headers/RequestId" }, "X-Api-Stability": { $ref: "#/components/headers/ApiStability" } },
+        headers: {
+          "X-Request-Id": { $ref: "#/components/headers/RequestId" },
+          "X-Api-Stability": { $ref: "#/components/headers/ApiStability" },
+          ...(operation.isIdempotent ? { "Idempotent-Replayed": { $ref: "#/components/headers/IdempotentReplayed" } } : {}),
+          ...(operation.versionField === null ? {} : { ETag: { $ref: "#/components/headers/ETag" } }),
+        },
         content: { "application/json": { schema: answerReference(operation) } },
       },
       ...Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Error${status}` }])),
@@ -146,6 +157,12 @@ const stabilityHeader: Part = {
   description: "Whether the operation may still change.",
   schema: { type: "string", enum: ["stable", "candidate"] },
 };
+
+const replayedHeader: Part = {
+  description: "Whether an earlier request with this Idempotency-Key had the effect; the body is that request's, byte for byte.",
+  schema: { type: "string", enum: ["true", "false"] },
+};
+const etagHeader: Part = { description: 'The version: `"v7"` is version 7. For information.', schema: { type: "string", pattern: '^"v\\d+"$' } };
 
 function errorResponse(status: (typeof statuses)[number]): Part {
   const codes = Object.entries(failureKinds).flatMap(([code, kind]) => (kind.status === status && !graphOnly.has(code as FailureCode) ? [code] : []));

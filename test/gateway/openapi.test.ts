@@ -152,7 +152,7 @@ it("declares 200 and the contract's six error statuses for every operation, and 
 
 it("keeps Retry-After and the rate limit headers out: they are additive", () => {
   expect(JSON.stringify(contract.document)).not.toMatch(/Retry-After|RateLimit-Policy/i);
-  expect(Object.keys(contract.document.components.headers)).toEqual(["RequestId", "ApiStability"]);
+  expect(Object.keys(contract.document.components.headers)).toEqual(["RequestId", "ApiStability", "IdempotentReplayed", "ETag"]);
 });
 
 it("names with each status the codes that it can have over REST", () => {

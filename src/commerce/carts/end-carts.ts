@@ -23,7 +23,7 @@ export async function revokeCart(
   tenant: CartTenant,
   input: CartTransitionInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
-  requireNoFaults(textFaults("/note", input.note, { max: noteMax, lines: "many" }));
+  requireNoFaults(textFaults("/note", input.note, { min: 0, max: noteMax, lines: "many" }));
   const cart = await lockCart(transaction, tenant, input.cartId);
   requireChangeable(cart, input, tenant.now);
   if (cart.status === "locked") await expireSession(transaction, tenant, cart);
