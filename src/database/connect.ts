@@ -78,6 +78,8 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
   const pool = new Pool({ ...connection, connectionString: url, max: options.poolSize ?? 10, application_name: "commerce-gateway" });
   // A connection that breaks while idle is replaced at its next use; without a listener it would end the process.
   pool.on("error", () => undefined);
+  // One that breaks while it is in use: whoever uses it is told by its statement.
+  pool.on("connect", (client) => client.on("error", () => undefined));
   const dialect = new PostgresDialect({ pool: statementPool(pool, { prepared: options.prepared !== false, limits: options.limits }) });
   const db = new Kysely<Tables>({ dialect: guardDialect(dialect), plugins: [camelCase()], ...logOf(options.onStatement) });
   const script: OpenDatabase["script"] = async (work) => {

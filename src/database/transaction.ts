@@ -18,9 +18,15 @@ export async function inTransaction<Result>(db: Database, work: (transaction: Tr
     try {
       return await db.transaction().execute((transaction) => runInsideTransaction(() => work(transaction)));
     } catch (error) {
-      if (attempt >= attemptsMax || !retryable.has(sqlState(error) ?? "")) throw error;
+      if (attempt >= attemptsMax || !isGivenUp(error)) throw error;
     }
   }
+}
+
+/** Also where the graph has made a failure of it, which keeps what it came from. */
+function isGivenUp(error: unknown): boolean {
+  if (retryable.has(sqlState(error) ?? "")) return true;
+  return error instanceof Error && error.cause !== undefined && isGivenUp(error.cause);
 }
 
 /** The five characters of SQLSTATE, where the error is the database's. */

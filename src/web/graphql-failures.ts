@@ -57,6 +57,11 @@ export function asGraphqlError(failure: Failure): GraphQLError {
 
 const kept = new WeakMap<GraphQLError, unknown>();
 
+/** What was thrown where the error arose. */
+export function originOf(error: GraphQLError): unknown {
+  return kept.get(error) ?? error.originalError;
+}
+
 function withoutOrigin(error: GraphQLError): GraphQLError {
   const { nodes, source, positions, path, originalError } = error;
   if (originalError === undefined || originalError instanceof GraphQLError) return error;
@@ -73,7 +78,7 @@ interface Seen {
 
 /** Without `data` nothing was executed: what could not be parsed or validated is the client's, and GraphQL's own words help. */
 function failureOf(error: unknown, { result, suggests }: Seen): Failure {
-  const original = error instanceof GraphQLError ? (kept.get(error) ?? error.originalError) : error;
+  const original = error instanceof GraphQLError ? originOf(error) : error;
   if (original instanceof Failure) return original;
   const isGraphqlsOwn = error instanceof GraphQLError && (original === undefined || original === null || original instanceof GraphQLError);
   if (!isGraphqlsOwn) return orUnavailable(toFailure(original));

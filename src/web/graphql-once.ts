@@ -22,7 +22,7 @@ import { fingerprintOf, parseIdempotencyKey } from "#foundation/idempotency-key.
 import type { GraphContext } from "#graph/context.ts";
 import { idempotencyKeyArgument } from "#graph/mutation.ts";
 import { setReplayed, type Arrival } from "./asker.ts";
-import { asGraphqlError } from "./graphql-failures.ts";
+import { asGraphqlError, originOf } from "./graphql-failures.ts";
 
 type Execute = (args: ExecutionArgs) => Promise<ExecutionResult> | ExecutionResult;
 
@@ -68,7 +68,8 @@ export function answerOnce({ doOnce, contextIn }: OnceDoor): Plugin<GraphContext
 class Refused extends Error {
   readonly result: ExecutionResult;
   constructor(result: ExecutionResult) {
-    super("The document was refused.");
+    const [first] = result.errors ?? [];
+    super("The document was refused.", { cause: first === undefined ? undefined : originOf(first) });
     this.result = result;
   }
 }
