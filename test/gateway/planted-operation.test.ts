@@ -40,6 +40,7 @@ describe("an operation with a scope and a body", () => {
         clock: world.clock,
         publicUrl,
         limiter: createMemoryLimiter(1),
+        doOnce: () => Promise.reject(new Error("The operation is not idempotent.")),
         compile: () => (call) => {
           executed.push(call.variables);
           return { data: { data: call.variables["thingId"] === "gone" ? null : { id: call.variables["thingId"], size: 1 } } };

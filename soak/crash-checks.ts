@@ -1,0 +1,81 @@
+/** Counts the effects in the database by what each leaves there, and compares them with what was acknowledged. */
+import { sql } from "kysely";
+import type { Database } from "#database/connect.ts";
+
+/** A key that was answered with 200. */
+export interface Done {
+  readonly key: string;
+  readonly kind: "address" | "line" | "promotion" | "stock";
+  readonly cartId: string;
+  /** Of a line or of stock. */
+  readonly variantId: string | null;
+  /** The cart's after it; null where it changed no cart. */
+  readonly version: number | null;
+}
+
+export interface Acknowledged {
+  readonly done: readonly Done[];
+  readonly carts: readonly string[];
+}
+
+export async function effectsFault(db: Database, acknowledged: Acknowledged): Promise<string[]> {
+  const faults: string[] = [];
+  for (const cartId of acknowledged.carts) {
+    const done = acknowledged.done.filter((one) => one.cartId === cartId && one.kind !== "stock");
+    faults.push(...(await cartFaults(db, cartId, done)));
+  }
+  return [...faults, ...(await stockFaults(db, acknowledged)), ...(await recordFaults(db, acknowledged.done))];
+}
+
+const eventTypes: Readonly<Record<Done["kind"], readonly string[]>> = {
+  address: ["cart.address_set"],
+  line: ["cart.updated"],
+  promotion: ["cart.promotion_applied", "cart.promotion_removed"],
+  stock: [],
+};
+
+/** Each version is one change's: told of by one event, of the kind that the change was. */
+async function cartFaults(db: Database, cartId: string, done: readonly Done[]): Promise<string[]> {
+  const cart = await db.selectFrom("cart").select("version").where("id", "=", cartId).executeTakeFirstOrThrow();
+  const events = await db.selectFrom("event").select(["type", "subjectVersion"]).where("subjectId", "=", cartId).execute();
+  const lines = await db.selectFrom("cartLine").select(["variantId", "quantity"]).where("cartId", "=", cartId).execute();
+  const addresses = await db.selectFrom("personalData").select("id").where("cartId", "=", cartId).where("kind", "=", "address").execute();
+  const faults: string[] = [];
+  if (cart.version !== 1 + done.length) faults.push(`Cart ${cartId} has version ${cart.version} after ${done.length} changes.`);
+  if (events.length !== 1 + done.length) faults.push(`Cart ${cartId} has ${events.length} events after ${done.length} changes.`);
+  const byVersion = Map.groupBy(events, ({ subjectVersion }) => subjectVersion);
+  for (const { key, kind, version } of done) {
+    const types = (byVersion.get(version ?? 0) ?? []).map(({ type }) => type);
+    if (types.length === 0) faults.push(`Lost: ${kind} ${key} of cart ${cartId} at version ${version}.`);
+    else if (types.length > 1 || !eventTypes[kind].includes(types[0] ?? "")) faults.push(`${kind} ${key} left the events ${types.join(", ")}.`);
+  }
+  const quantity = lines.reduce((sum, line) => sum + line.quantity, 0);
+  const added = done.filter(({ kind }) => kind === "line").length;
+  if (quantity !== 1 + added) faults.push(`Cart ${cartId} holds ${quantity} things after ${added} were added to one.`);
+  const addressed = done.filter(({ kind }) => kind === "address").length;
+  if (addresses.length !== addressed) faults.push(`Cart ${cartId} has had ${addresses.length} addresses, and ${addressed} were set.`);
+  return faults;
+}
+
+async function stockFaults(db: Database, { done }: Acknowledged): Promise<string[]> {
+  const adjusted = done.filter(({ kind }) => kind === "stock");
+  const { rows } = await sql<{ note: string; count: number }>`
+    select note, count(*)::int as count from stock_movement where note is not null group by note`.execute(db);
+  const movements = new Map(rows.map(({ note, count }) => [note, count]));
+  const faults = adjusted
+    .filter(({ key }) => movements.get(key) !== 1)
+    .map(({ key }) => `${key} moved stock ${movements.get(key) ?? 0} times, and should have once.`);
+  const { rows: levels } = await sql<{ variantId: string; onHand: number; moved: number }>`
+    select l.variant_id, l.on_hand, coalesce(sum(m.delta), 0)::int as moved from stock_level l left join stock_movement m using (variant_id)
+    group by l.variant_id, l.on_hand`.execute(db);
+  for (const { variantId, onHand, moved } of levels) {
+    if (onHand !== moved) faults.push(`${variantId} has ${onHand} on hand, and its movements add up to ${moved}.`);
+  }
+  return faults;
+}
+
+async function recordFaults(db: Database, done: readonly Done[]): Promise<string[]> {
+  const { rows } = await sql<{ count: number }>`select count(*)::int as count from idempotency_record`.execute(db);
+  const recorded = rows[0]?.count ?? 0;
+  return recorded >= done.length ? [] : [`${recorded} answers are recorded, of ${done.length} that were given.`];
+}

@@ -1,0 +1,74 @@
+/** The figures, on each engine that they are promised for: how each is started, and how much of the time it gets. */
+import { startPostgres } from "#test/support/postgres.ts";
+import { runBystanders } from "./bystanders.ts";
+import { runCrash } from "./crash.ts";
+import { duplicateFaults, runDuplicates } from "./duplicates.ts";
+import { runHistories } from "./histories.ts";
+import { checkHistories } from "./history-checks.ts";
+import type { Report } from "./report.ts";
+import { startService } from "./service.ts";
+import { openShop } from "./shop.ts";
+
+export interface Circumstances {
+  /** PostgreSQL; undefined: the embedded database. */
+  readonly databaseUrl: string | undefined;
+  readonly isOver: () => boolean;
+  readonly onStep: (text: string) => void;
+}
+
+export interface Figure {
+  readonly name: string;
+  readonly engines: readonly Report["engine"][];
+  /** Of the time, against the others. */
+  readonly weight: number;
+  readonly run: (circumstances: Circumstances) => Promise<Report>;
+}
+
+export const figures: readonly Figure[] = [
+  { name: "crash", engines: ["pglite", "postgres"], weight: 5, run: crash },
+  { name: "duplicates", engines: ["pglite", "postgres"], weight: 2, run: duplicates },
+  { name: "bystanders", engines: ["postgres"], weight: 1, run: bystanders },
+  { name: "histories", engines: ["pglite", "postgres"], weight: 3, run: histories },
+];
+
+async function crash({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
+  await using service = await startService({ databaseUrl });
+  // Awaited here: returned as it is, it would find the service gone.
+  return await runCrash(service, { clients: 8, keysPerKill: 400, isOver, onStep });
+}
+
+/** On PostgreSQL there are two processes, and each gets half of the copies. */
+async function duplicates({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
+  await using service = await startService({ databaseUrl });
+  await using beside = databaseUrl === undefined ? undefined : await startService({ databaseUrl, folder: service.folder });
+  const { engine, ask, access } = service;
+  const doors = [ask, ...(beside === undefined ? [] : [beside.ask])] as const;
+  const run = await runDuplicates(await openShop(ask, access), { engine, doors, copies: 50, isOver, onStep });
+  await beside?.kill();
+  const faults = await service.inspect(({ db }) => duplicateFaults(db, run.sent));
+  return { ...run, violations: [...run.violations, ...faults, ...service.faults, ...(beside?.faults ?? [])] };
+}
+
+async function bystanders({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
+  if (databaseUrl === undefined) throw new Error("This figure is of PostgreSQL.");
+  await using service = await startService({ databaseUrl });
+  const shop = await openShop(service.ask, service.access);
+  const report = await runBystanders(service.ask, shop, { databaseUrl, copies: 100, spellMs: 5000, perSecond: 50, isOver, onStep });
+  return { ...report, violations: [...report.violations, ...service.faults] };
+}
+
+async function histories({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
+  await using service = await startService({ databaseUrl });
+  const { ask, access, engine } = service;
+  const shop = await openShop(ask, access);
+  const history = await runHistories(ask, shop, { engine, writers: 8, carts: 4, isOver, onStep });
+  const report = await service.inspect(({ db }) => checkHistories(db, history));
+  return { ...report, violations: [...report.violations, ...service.faults] };
+}
+
+/** On a PostgreSQL of its own, where it needs one. */
+export async function runFigure(figure: Figure, engine: Report["engine"], circumstances: Omit<Circumstances, "databaseUrl">): Promise<Report> {
+  if (engine === "pglite") return figure.run({ ...circumstances, databaseUrl: undefined });
+  const postgres = await startPostgres();
+  return figure.run({ ...circumstances, databaseUrl: postgres.url }).finally(() => postgres.stop());
+}

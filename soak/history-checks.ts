@@ -1,0 +1,126 @@
+/** Holds the histories of carts against what the database tells of them: by their events, which name the request of each change, and by replaying. */
+import type { Database } from "#database/connect.ts";
+import type { Change, Effect, History } from "./histories.ts";
+import type { Report } from "./report.ts";
+import type { CartSeen } from "./shop.ts";
+
+/** The report with what the database says of the history. */
+export async function checkHistories(db: Database, { opened, changes, report }: History): Promise<Report> {
+  const violations = [...report.violations];
+  const byCart = Map.groupBy(changes, ({ cartId }) => cartId);
+  for (const cart of opened) violations.push(...(await cartFaults(db, cart, byCart.get(cart.id) ?? [])));
+  return { ...report, violations };
+}
+
+async function cartFaults(db: Database, opened: CartSeen, answered: readonly Change[]): Promise<string[]> {
+  const cartId = opened.id;
+  const cart = await db.selectFrom("cart").select("version").where("id", "=", cartId).executeTakeFirstOrThrow();
+  const events = await db.selectFrom("event").select(["subjectVersion", "thin"]).where("subjectId", "=", cartId).execute();
+  const written = events.map(({ subjectVersion, thin }) => ({ version: subjectVersion, requestId: causeOf(thin) }));
+  const versions = [...new Set(written.map(({ version }) => version))].toSorted((a, b) => a - b);
+  const gapless = Array.from({ length: cart.version }, (_, index) => index + 1);
+  const state = await storedState(db, cartId);
+  return [
+    ...(JSON.stringify(versions) === JSON.stringify(gapless)
+      ? []
+      : [`Cart ${cartId} at version ${cart.version} has told of ${versions.length} versions.`]),
+    ...givenTwice(cartId, written),
+    ...answerFaults(written, answered),
+    ...replayFaults(opened, { written, answered, final: { version: cart.version, state } }),
+  ];
+}
+
+const causeOf = (thin: string): string => (JSON.parse(thin) as { cause: { requestId: string } }).cause.requestId;
+
+interface Written {
+  readonly version: number;
+  readonly requestId: string;
+}
+
+function givenTwice(cartId: string, written: readonly Written[]): string[] {
+  return [...Map.groupBy(written, ({ version }) => version)].flatMap(([version, group]) => {
+    const requests = new Set(group.map(({ requestId }) => requestId));
+    return requests.size === 1 ? [] : [`Version ${version} of cart ${cartId} was given to ${requests.size} changes.`];
+  });
+}
+
+/** What was acknowledged is there at the version that was told, once; and nothing else is. */
+function answerFaults(written: readonly Written[], answered: readonly Change[]): string[] {
+  const faults: string[] = [];
+  const versionOf = new Map(written.map(({ requestId, version }) => [requestId, version]));
+  for (const { requestId, version, expectedVersion, effect, cartId } of answered) {
+    const stored = versionOf.get(requestId);
+    // What changed nothing is told of by no event.
+    if (stored === undefined) continue;
+    if (stored !== version) faults.push(`${effect.kind} of cart ${cartId} was told version ${version} and has ${stored}.`);
+    if (expectedVersion !== null && version !== expectedVersion + 1)
+      faults.push(`${effect.kind} of cart ${cartId} expected version ${expectedVersion} and made version ${version}.`);
+  }
+  const known = new Set(answered.map(({ requestId }) => requestId));
+  const unknown = written.filter(({ requestId, version }) => version > 1 && !known.has(requestId));
+  return [...faults, ...unknown.map(({ version }) => `Nobody was told of version ${version}.`)];
+}
+
+interface State {
+  readonly quantities: ReadonlyMap<string, number>;
+  readonly code: string | null;
+}
+
+interface Replay {
+  readonly written: readonly Written[];
+  readonly answered: readonly Change[];
+  readonly final: { readonly version: number; readonly state: State };
+}
+
+/** One change after the other, in the order of their versions: at each the cart is what its answer showed, and at the end what is stored. */
+function replayFaults(opened: CartSeen, { written, answered, final }: Replay): string[] {
+  const states = statesOf(opened, { written, answered, final });
+  const faults = answered.flatMap(({ version, cart, code, effect }) => {
+    const then = states[version - 1];
+    if (then === undefined) return [`Version ${version} of cart ${opened.id} (${effect.kind}) was answered with and is not there.`];
+    const shown = { quantities: cart === null ? then.quantities : quantitiesOf(cart), code: code === undefined ? then.code : code };
+    if (textOf(then) === textOf(shown)) return [];
+    return [`Version ${version} of cart ${opened.id} (${effect.kind}) showed ${textOf(shown)} instead of ${textOf(then)}.`];
+  });
+  const last = states.at(-1);
+  const isAsReplayed = last !== undefined && textOf(last) === textOf(final.state);
+  return isAsReplayed ? faults : [...faults, `Cart ${opened.id} ended as ${textOf(final.state)}, and its history says otherwise.`];
+}
+
+/** At each version, from the first. */
+function statesOf(opened: CartSeen, { written, answered, final }: Replay): State[] {
+  const requestAt = new Map(written.map(({ version, requestId }) => [version, requestId]));
+  const byRequest = new Map(answered.map((change) => [change.requestId, change]));
+  const states: State[] = [{ quantities: quantitiesOf(opened), code: null }];
+  let state = states[0] ?? { quantities: new Map(), code: null };
+  for (let version = 2; version <= final.version; version += 1) {
+    const change = byRequest.get(requestAt.get(version) ?? "");
+    if (change !== undefined) state = afterEffect(state, change.effect);
+    states.push(state);
+  }
+  return states;
+}
+
+function afterEffect({ quantities, code }: State, effect: Effect): State {
+  if (effect.kind === "code") return { quantities, code: effect.code };
+  const after = new Map(quantities);
+  if (effect.kind === "remove") for (const variantId of effect.variantIds) after.delete(variantId);
+  if (effect.kind === "update") for (const [variantId, quantity] of effect.quantities) after.set(variantId, quantity);
+  if (effect.kind === "add") for (const [variantId, quantity] of effect.quantities) after.set(variantId, (after.get(variantId) ?? 0) + quantity);
+  return { quantities: after, code };
+}
+
+const quantitiesOf = ({ lines }: CartSeen): Map<string, number> => new Map(lines.map(({ variantId, quantity }) => [variantId, quantity]));
+
+const textOf = ({ quantities, code }: State): string => JSON.stringify([[...quantities].toSorted(([a], [b]) => (a < b ? -1 : 1)), code]);
+
+async function storedState(db: Database, cartId: string): Promise<State> {
+  const lines = await db.selectFrom("cartLine").select(["variantId", "quantity"]).where("cartId", "=", cartId).execute();
+  const promotion = await db
+    .selectFrom("cartPromotion")
+    .innerJoin("promotionCode", "promotionCode.id", "cartPromotion.promotionCodeId")
+    .select("promotionCode.code")
+    .where("cartPromotion.cartId", "=", cartId)
+    .executeTakeFirst();
+  return { quantities: new Map(lines.map(({ variantId, quantity }) => [variantId, quantity])), code: promotion?.code ?? null };
+}

@@ -1,0 +1,38 @@
+/** `npm run soak -- --minutes N`: see README.md beside it. */
+import { type Arguments, BadArgument, help, readArguments } from "./arguments.ts";
+import { figures, runFigure } from "./figures.ts";
+import { type Report, toTable, toViolations } from "./report.ts";
+
+const known = figures.map(({ name }) => name);
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+const step = (text: string): void => void process.stderr.write(`· ${text}\n`);
+
+/** Gives whether every promise was kept. */
+async function soak({ minutes, only }: Arguments): Promise<boolean> {
+  const runs = figures
+    .filter(({ name }) => only.includes(name))
+    .flatMap((figure) => figure.engines.map((engine) => ({ figure, engine, share: figure.weight / figure.engines.length })));
+  const whole = runs.reduce((sum, { share }) => sum + share, 0);
+  const reports: Report[] = [];
+  for (const { figure, engine, share } of runs) {
+    const until = performance.now() + (minutes * 60_000 * share) / whole;
+    step(`${figure.name} on ${engine}, for ${((minutes * share) / whole).toFixed(1)} minutes`);
+    reports.push(await runFigure(figure, engine, { isOver: () => performance.now() > until, onStep: (text) => step(`${figure.name} on ${text}`) }));
+  }
+  say(`\n${toTable(reports)}`);
+  const broken = toViolations(reports);
+  if (broken !== "") say(`\n${broken}`);
+  return broken === "";
+}
+
+/** What was started ends with this process: the service by its pid, PostgreSQL by itself. */
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130));
+
+try {
+  const asked = readArguments(process.argv.slice(2), known);
+  if (asked === undefined) say(help(known));
+  else process.exitCode = (await soak(asked)) ? 0 : 1;
+} catch (error) {
+  process.stderr.write(`${error instanceof BadArgument ? error.message : String(error instanceof Error ? error.stack : error)}\n`);
+  process.exitCode = error instanceof BadArgument ? 2 : 1;
+}

@@ -1,0 +1,201 @@
+/**
+ * A client of the service, and what it writes to: carts with variants that cannot run out, and a promotion code. It knows the service by HTTP
+ * alone; `ask` decides whether that goes over a socket or into an app of the same process.
+ */
+import { randomUUID } from "node:crypto";
+import type { DemoFile } from "#demo/demo-file.ts";
+
+export interface Asked {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly text: string;
+}
+
+/** Throws where there is no answer. */
+export type Ask = (asked: Asked) => Promise<Answered>;
+
+export type Access = Pick<DemoFile, "keys" | "tokens">;
+
+export interface Shop {
+  readonly access: Access;
+  /** They sell in Germany, and there is more of each than all of the load could buy. */
+  readonly variantIds: readonly string[];
+  readonly codes: readonly string[];
+}
+
+/** A write that may be sent again: the same bytes under the same key. */
+export interface Write {
+  readonly key: string;
+  readonly asked: Asked;
+}
+
+const json = { "content-type": "application/json" };
+const address = { recipientName: "Anna Beispiel", line1: "Musterweg 1", postalCode: "10115", city: "Berlin", countryCode: "DE" };
+
+/** A change of a cart over REST, `/address` or `/promotion`. */
+export function restWrite(
+  { access }: Pick<Shop, "access">,
+  { method, cartId, path, body }: { readonly method: "PUT" | "DELETE"; readonly cartId: string; readonly path: string; readonly body: unknown },
+): Write {
+  const key = randomUUID();
+  const headers = { ...json, authorization: `Bearer ${access.keys.full}`, "idempotency-key": key };
+  return { key, asked: { method, url: `/api/v1/open/storefront/carts/${cartId}${path}`, headers, body: JSON.stringify(body) } };
+}
+
+export interface Mutation {
+  readonly token: "storefront" | "admin";
+  /** Takes `$key`, and whatever else is in `variables`. */
+  readonly query: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+export function graphqlWrite({ access }: Pick<Shop, "access">, { token, query, variables }: Mutation, key: string = randomUUID()): Write {
+  const headers = { ...json, authorization: `Bearer ${access.tokens[token]}` };
+  return { key, asked: { method: "POST", url: "/graphql", headers, body: JSON.stringify({ query, variables: { ...variables, key } }) } };
+}
+
+export const addressWrite = (shop: Shop, cartId: string, more: Readonly<Record<string, unknown>> = {}): Write =>
+  restWrite(shop, { method: "PUT", cartId, path: "/address", body: { address: address, ...more } });
+
+export const cartFields = "id version lines { id variantId quantity } promotion { promotion { code } } delivery { options { id } }";
+
+export function cartWrite(
+  shop: Shop,
+  { mutation, input, cartId }: { readonly mutation: string; readonly input: object; readonly cartId: string },
+): Write {
+  const type = `${mutation.slice(0, 1).toUpperCase()}${mutation.slice(1)}Input`;
+  const query = `mutation ($cartId: ID!, $key: String, $input: ${type}!) { ${mutation}(cartId: $cartId, idempotencyKey: $key, input: $input) { ${cartFields} } }`;
+  return graphqlWrite(shop, { token: "storefront", query, variables: { cartId, input } });
+}
+
+const stockAdjust = "mutation ($key: String!, $input: StockAdjustInput!) { stockAdjust(idempotencyKey: $key, input: $input) { id } }";
+
+/** Its movement bears the key as its note: so it can be counted. */
+export function stockWrite(shop: Pick<Shop, "access">, variantId: string, delta = 1): Write {
+  const key = randomUUID();
+  return graphqlWrite(shop, { token: "admin", query: stockAdjust, variables: { input: { variantId, delta, reason: "RECEIVED", note: key } } }, key);
+}
+
+export interface Told {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly isReplay: boolean;
+  readonly requestId: string;
+  readonly text: string;
+}
+
+/** GraphQL says in the body what REST says by its status. */
+export function readAnswer({ status, headers, text }: Answered): Told {
+  const body = parse(text);
+  const code = body.error?.code ?? body.errors?.[0]?.extensions.code;
+  return {
+    status: code === undefined || status !== 200 ? status : statusOf(code),
+    code,
+    isReplay: headers["idempotent-replayed"] === "true",
+    requestId: headers["x-request-id"] ?? "",
+    text,
+  };
+}
+
+interface AnyBody {
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly error?: { readonly code: string };
+  readonly errors?: readonly { readonly extensions: { readonly code: string } }[];
+}
+
+function parse(text: string): AnyBody {
+  try {
+    return JSON.parse(text) as AnyBody;
+  } catch {
+    return {};
+  }
+}
+
+const statuses: Readonly<Record<string, number>> = {
+  idempotency_in_progress: 409,
+  cart_version_conflict: 409,
+  invalid_state: 409,
+  invalid_field: 400,
+  service_unavailable: 503,
+};
+const statusOf = (code: string): number => statuses[code] ?? 500;
+
+/** What `data` is; throws where the answer is a refusal. */
+export function dataOf({ status, code, text }: Told): Readonly<Record<string, unknown>> {
+  if (status !== 200 || code !== undefined) throw new Error(`Refused with ${status} ${code ?? ""}: ${text.slice(0, 500)}`);
+  return parse(text).data ?? {};
+}
+
+/** Once, and it has to succeed. */
+async function askGraph(ask: Ask, access: Access, mutation: Mutation): Promise<Readonly<Record<string, unknown>>> {
+  return dataOf(readAnswer(await ask(graphqlWrite({ access }, mutation).asked)));
+}
+
+const variantsWanted = 4;
+const stockRaised = 10_000_000;
+const wantedAtOnce = 200;
+
+/** Looks for what can be bought in any amount, and makes the promotions. */
+export async function openShop(ask: Ask, access: Access): Promise<Shop> {
+  const found = await askGraph(ask, access, {
+    token: "admin",
+    query: "{ products(first: 30) { edges { node { variants { id } } } } }",
+    variables: {},
+  });
+  const { edges } = found["products"] as { readonly edges: readonly { readonly node: { readonly variants: readonly { readonly id: string }[] } }[] };
+  const variantIds: string[] = [];
+  for (const { node } of edges) {
+    const [variant] = node.variants;
+    if (variant === undefined || variantIds.length === variantsWanted) continue;
+    await ask(stockWrite({ access }, variant.id, stockRaised).asked);
+    const opened = await createCart(ask, access, [{ variantId: variant.id, quantity: wantedAtOnce }]);
+    if (opened?.lines[0]?.quantity === wantedAtOnce) variantIds.push(variant.id);
+  }
+  if (variantIds.length < variantsWanted) throw new Error("The demo has too few products that can be bought in any amount.");
+  return { access, variantIds, codes: [await makeCode(ask, access, 1000), await makeCode(ask, access, 500)] };
+}
+
+async function makeCode(ask: Ask, access: Access, basisPoints: number): Promise<string> {
+  const code = `SOAK-${randomUUID().slice(0, 8)}`;
+  const admin = (mutation: string, variables: object): Promise<Readonly<Record<string, unknown>>> =>
+    askGraph(ask, access, { token: "admin", query: mutation, variables: { ...variables } });
+  const made = await admin("mutation ($input: PromotionCreateInput!) { promotionCreate(input: $input) { id } }", {
+    input: { trigger: "CODE", kind: "PERCENTAGE", basisPoints, titles: [{ locale: "en", text: "Off" }] },
+  });
+  const { id } = made["promotionCreate"] as { readonly id: string };
+  await admin("mutation ($input: PromotionCodesGenerateInput!) { promotionCodesGenerate(input: $input) { codes { code } } }", {
+    input: { promotionId: id, codes: [code] },
+  });
+  await admin("mutation ($id: ID!) { promotionActivate(input: { promotionId: $id }) { status } }", { id });
+  return code;
+}
+
+export interface CartSeen {
+  readonly id: string;
+  readonly version: number;
+  readonly lines: readonly { readonly id: string; readonly variantId: string; readonly quantity: number }[];
+  readonly promotion: { readonly promotion: { readonly code: string } | null };
+  readonly delivery: { readonly options: readonly { readonly id: string }[] } | null;
+}
+
+const cartCreate = `mutation ($key: String, $input: CartCreateInput!) { cartCreate(idempotencyKey: $key, input: $input) { ${cartFields} } }`;
+
+async function createCart(ask: Ask, access: Access, lines: readonly { variantId: string; quantity: number }[]): Promise<CartSeen | undefined> {
+  const write = graphqlWrite({ access }, { token: "storefront", query: cartCreate, variables: { input: { market: "DE", lines } } });
+  const told = readAnswer(await ask(write.asked));
+  return told.code === undefined ? (dataOf(told)["cartCreate"] as CartSeen) : undefined;
+}
+
+/** With one of the first variant in it. */
+export async function openCart(ask: Ask, { access, variantIds }: Shop): Promise<CartSeen> {
+  const cart = await createCart(ask, access, [{ variantId: variantIds[0] ?? "", quantity: 1 }]);
+  if (cart === undefined) throw new Error("A cart could not be opened.");
+  return cart;
+}

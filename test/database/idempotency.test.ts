@@ -1,0 +1,330 @@
+/** What is asked for twice under one key happens once: in one process, in two, and when the connection is lost at the worst moment. */
+import { createHash } from "node:crypto";
+import { sql } from "kysely";
+import { Client } from "pg";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type Database, openDatabase } from "#database/connect.ts";
+import { type Claim, createDoOnce, type DoOnce, keptMs, type Recorded, sweepRecords } from "#database/idempotency.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { isDatabaseAway } from "#database/unavailable.ts";
+import { createKeyring } from "#foundation/encryption.ts";
+import { fail } from "#foundation/failure.ts";
+import { createDatabase, describeOnBoth } from "#test/support/databases.ts";
+import { TestClock } from "#test/support/world.ts";
+import { startCuttingProxy } from "./cutting-proxy.ts";
+
+const keyring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+const claimOf = (parts: Partial<{ ownerId: string; key: string; asked: string }> = {}): Claim => {
+  const { ownerId = "ins_1", key = "k-1", asked = "a" } = parts;
+  return { ownerId, key, fingerprint: digest(asked) };
+};
+
+const effect = async (transaction: Transaction, id: string): Promise<void> => {
+  await transaction.insertInto("app").values({ id, name: id, createdAt: new Date() }).execute();
+};
+const effectsIn = async (db: Database): Promise<string[]> => (await db.selectFrom("app").select("id").orderBy("id").execute()).map(({ id }) => id);
+const recordsIn = async (db: Database): Promise<number> => (await db.selectFrom("idempotencyRecord").select("ownerId").execute()).length;
+const answerOf = (id: string): Recorded => ({
+  status: 200,
+  contentType: "application/json; charset=utf-8",
+  body: `{"data":"${id} – ünïcode \\u2028"}`,
+});
+
+/** Leaves a trace of its own at each run. */
+function countedWork(name = "e"): { readonly work: (transaction: Transaction) => Promise<Recorded>; readonly runs: () => number } {
+  let runs = 0;
+  return {
+    runs: () => runs,
+    work: async (transaction) => {
+      runs += 1;
+      const id = `${name}${runs}`;
+      await effect(transaction, id);
+      return answerOf(id);
+    },
+  };
+}
+
+describeOnBoth("a request under a key", (open) => {
+  let db: Database;
+  let doOnce: DoOnce;
+  let clock: TestClock;
+  beforeAll(async () => {
+    ({ db } = await open({ poolSize: 4 }));
+  });
+  beforeEach(async () => {
+    await db.deleteFrom("app").execute();
+    await db.deleteFrom("idempotencyRecord").execute();
+    clock = new TestClock(new Date("2026-05-01T10:00:00.000Z"));
+    doOnce = createDoOnce({ db, keyring, now: () => clock.now() });
+  });
+
+  it("has its effect once, and every later one is given the same answer, byte for byte", async () => {
+    const { work, runs } = countedWork();
+    expect(await doOnce(claimOf(), work)).toEqual({ recorded: answerOf("e1"), isReplay: false });
+    for (let times = 0; times < 3; times += 1) expect(await doOnce(claimOf(), work)).toEqual({ recorded: answerOf("e1"), isReplay: true });
+    expect([runs(), await effectsIn(db), await recordsIn(db)]).toEqual([1, ["e1"], 1]);
+  });
+
+  it("is refused when it asks for something else, and has no effect", async () => {
+    const { work, runs } = countedWork();
+    await doOnce(claimOf(), work);
+    await expect(doOnce(claimOf({ asked: "b" }), work)).rejects.toMatchObject({ code: "idempotency_key_reused", status: 409 });
+    expect([runs(), await effectsIn(db)]).toEqual([1, ["e1"]]);
+    expect(await doOnce(claimOf(), work)).toEqual({ recorded: answerOf("e1"), isReplay: true });
+  });
+
+  it.each([
+    ["a refusal", (): Error => fail("cart_not_found")],
+    ["a conflict", (): Error => fail("cart_version_conflict")],
+    ["a bug", (): Error => new Error("Something broke.")],
+  ])("leaves nothing after %s: the same key runs anew, with another request as well", async (_name, failure) => {
+    const error = failure();
+    const refused = async (transaction: Transaction): Promise<Recorded> => {
+      await effect(transaction, "refused");
+      throw error;
+    };
+    await expect(doOnce(claimOf(), refused)).rejects.toBe(error);
+    expect([await effectsIn(db), await recordsIn(db)]).toEqual([[], 0]);
+    expect(await doOnce(claimOf({ asked: "b" }), countedWork().work)).toEqual({ recorded: answerOf("e1"), isReplay: false });
+  });
+
+  it("shares its key with nobody: another owner's is another key", async () => {
+    const [mine, theirs] = [countedWork("mine"), countedWork("theirs")];
+    await doOnce(claimOf({ ownerId: "ins_1" }), mine.work);
+    expect(await doOnce(claimOf({ ownerId: "ins_2", asked: "b" }), theirs.work)).toEqual({ recorded: answerOf("theirs1"), isReplay: false });
+    expect(await effectsIn(db)).toEqual(["mine1", "theirs1"]);
+  });
+
+  it("is remembered for seven days; then its key is a new one", async () => {
+    const { work, runs } = countedWork();
+    await doOnce(claimOf(), work);
+    clock.advance(keptMs - 1);
+    expect(await doOnce(claimOf(), work)).toEqual({ recorded: answerOf("e1"), isReplay: true });
+    clock.advance(1);
+    expect(await doOnce(claimOf({ asked: "b" }), work)).toEqual({ recorded: answerOf("e2"), isReplay: false });
+    clock.advance(keptMs - 1);
+    expect(await doOnce(claimOf({ asked: "b" }), work)).toEqual({ recorded: answerOf("e2"), isReplay: true });
+    expect([runs(), await recordsIn(db), keptMs]).toEqual([2, 1, 7 * 24 * 3_600_000]);
+  });
+
+  it("runs alone: one that comes meanwhile is told so at once, and another key is not held up by more than the engine does", async () => {
+    const { promise: started, resolve: start } = Promise.withResolvers<void>();
+    const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
+    const first = doOnce(claimOf(), async (transaction) => {
+      start();
+      await mayEnd;
+      await effect(transaction, "first");
+      return answerOf("first");
+    });
+    await started;
+    const second = countedWork("second");
+    // Were it to wait, it would wait for ever: the first ends only afterwards.
+    await expect(doOnce(claimOf(), second.work)).rejects.toMatchObject({ code: "idempotency_in_progress", status: 409 });
+    await expect(doOnce(claimOf({ asked: "b" }), second.work)).rejects.toMatchObject({ code: "idempotency_in_progress" });
+    end();
+    expect(await first).toEqual({ recorded: answerOf("first"), isReplay: false });
+    expect(await doOnce(claimOf(), second.work)).toEqual({ recorded: answerOf("first"), isReplay: true });
+    expect(second.runs()).toBe(0);
+  });
+
+  it("runs anew when the one before it failed while others were turned away", async () => {
+    const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
+    const failing = doOnce(claimOf(), async () => {
+      await mayEnd;
+      throw fail("cart_not_found");
+    });
+    await expect(doOnce(claimOf(), countedWork().work)).rejects.toMatchObject({ code: "idempotency_in_progress" });
+    end();
+    await expect(failing).rejects.toMatchObject({ code: "cart_not_found" });
+    expect(await doOnce(claimOf(), countedWork().work)).toEqual({ recorded: answerOf("e1"), isReplay: false });
+  });
+
+  it("of 50 at once has one effect; the others are replays or turned away", async () => {
+    const { work, runs } = countedWork();
+    const results = await Promise.allSettled(Array.from({ length: 50 }, () => doOnce(claimOf(), work)));
+    const answers = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+    const codes = results.flatMap((result) => (result.status === "rejected" ? [(result.reason as { code: string }).code] : []));
+    expect(answers.filter(({ isReplay }) => !isReplay)).toHaveLength(1);
+    expect(new Set(answers.map(({ recorded }) => recorded.body))).toEqual(new Set([answerOf("e1").body]));
+    expect(new Set([...codes, "idempotency_in_progress"])).toEqual(new Set(["idempotency_in_progress"]));
+    expect([runs(), await effectsIn(db)]).toEqual([1, ["e1"]]);
+  });
+
+  it.each(["40001", "40P01"])("is run again, whole, when the database gave up on it (%s), and is recorded once", async (code) => {
+    const { work, runs } = countedWork();
+    const result = await doOnce(claimOf(), async (transaction) => {
+      const recorded = await work(transaction);
+      if (runs() < 3) throw Object.assign(new Error("could not serialize access"), { code });
+      return recorded;
+    });
+    expect(result).toEqual({ recorded: answerOf("e3"), isReplay: false });
+    expect([await effectsIn(db), await recordsIn(db)]).toEqual([["e3"], 1]);
+  });
+
+  it("is stored so that neither the answer nor the key can be read in the table", async () => {
+    const secret = "whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQ";
+    await doOnce(claimOf({ key: "key-in-clear" }), () => Promise.resolve({ ...answerOf("x"), body: `{"secret":"${secret}"}` }));
+    const row = await db.selectFrom("idempotencyRecord").selectAll().executeTakeFirstOrThrow();
+    const bytes = Object.values(row).map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : String(value)));
+    for (const text of bytes) {
+      expect(text).not.toContain(secret);
+      expect(text).not.toContain("key-in-clear");
+    }
+    expect(row).toMatchObject({ status: 200, contentType: "application/json; charset=utf-8", keyId: "k1" });
+  });
+
+  it("is not answered with another one's record: what was moved to another place does not open", async () => {
+    await doOnce(claimOf({ key: "a" }), countedWork().work);
+    await db
+      .updateTable("idempotencyRecord")
+      .set({ idempotencyKey: digest("b") })
+      .execute();
+    await expect(doOnce(claimOf({ key: "b" }), countedWork().work)).rejects.toThrow("does not decrypt");
+  });
+
+  it("is swept when it is kept no longer, a thousand at a time, and not before", async () => {
+    const old = clock.now();
+    const rows = Array.from({ length: 1001 }, (_, index) => ({
+      ownerId: "ins_1",
+      idempotencyKey: digest(String(index)),
+      fingerprint: digest("a"),
+      status: 200,
+      contentType: "text/plain",
+      ...keyring.seal("x", { table: "t", column: "c", rowId: "r" }),
+      createdAt: old,
+    }));
+    await db.insertInto("idempotencyRecord").values(rows).execute();
+    clock.advance(1);
+    await doOnce(claimOf(), countedWork().work);
+    expect(await sweepRecords(db, new Date(old.getTime() + keptMs - 1))).toBe(0);
+    const then = new Date(old.getTime() + keptMs);
+    expect([await sweepRecords(db, then), await sweepRecords(db, then), await sweepRecords(db, then)]).toEqual([1000, 1, 0]);
+    expect(await doOnce(claimOf(), countedWork().work)).toEqual({ recorded: answerOf("e1"), isReplay: true });
+  });
+});
+
+describe("two processes on one PostgreSQL", () => {
+  const now = (): Date => new Date();
+
+  it("tell of each other at once, without waiting and without a second effect", async () => {
+    const url = await createDatabase();
+    const [one, two] = await Promise.all([openDatabase({ url, poolSize: 1 }), openDatabase({ url, poolSize: 1 })]);
+    const [here, there] = [createDoOnce({ db: one.db, keyring, now }), createDoOnce({ db: two.db, keyring, now })];
+    const { promise: started, resolve: start } = Promise.withResolvers<void>();
+    const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
+    const first = here(claimOf(), async (transaction) => {
+      await effect(transaction, "here");
+      start();
+      await mayEnd;
+      return answerOf("here");
+    });
+    await started;
+    const other = countedWork("there");
+    // Its one connection serves 20 of them and what has nothing to do with them, all while the first is held open.
+    const turnedAway = await Promise.allSettled(Array.from({ length: 20 }, () => there(claimOf(), other.work)));
+    for (const result of turnedAway) expect(result).toMatchObject({ status: "rejected", reason: { code: "idempotency_in_progress" } });
+    expect(await there(claimOf({ key: "k-2" }), other.work)).toEqual({ recorded: answerOf("there1"), isReplay: false });
+    end();
+    expect(await first).toEqual({ recorded: answerOf("here"), isReplay: false });
+    expect(await there(claimOf(), other.work)).toEqual({ recorded: answerOf("here"), isReplay: true });
+    expect(await effectsIn(one.db)).toEqual(["here", "there1"]);
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  it("that both did the work keep one effect: the record's primary key is the last word", async () => {
+    const url = await createDatabase();
+    const database = await openDatabase({ url, poolSize: 2 });
+    const { db } = database;
+    const doOnce = createDoOnce({ db, keyring, now });
+    const beside = new Client({ connectionString: url });
+    await beside.connect();
+    await doOnce(claimOf(), countedWork("earlier").work);
+    await beside.query("create table kept as table idempotency_record; delete from idempotency_record");
+    const late = await doOnce(claimOf(), async (transaction) => {
+      await effect(transaction, "late");
+      // What a process without the lock would do: it commits the same key first.
+      await beside.query("insert into idempotency_record table kept");
+      return answerOf("late");
+    });
+    expect(late).toEqual({ recorded: answerOf("earlier1"), isReplay: true });
+    expect(await effectsIn(db)).toEqual(["earlier1"]);
+
+    await beside.query("delete from idempotency_record");
+    const other = doOnce(claimOf({ asked: "b" }), async (transaction) => {
+      await effect(transaction, "other");
+      await beside.query("insert into idempotency_record table kept");
+      return answerOf("other");
+    });
+    await expect(other).rejects.toMatchObject({ code: "idempotency_key_reused" });
+    expect(await effectsIn(db)).toEqual(["earlier1"]);
+    await beside.end();
+    await database.close();
+  });
+});
+
+describe("a connection that is lost", () => {
+  const now = (): Date => new Date();
+
+  async function behindProxy(): Promise<{
+    db: Database;
+    doOnce: DoOnce;
+    proxy: Awaited<ReturnType<typeof startCuttingProxy>>;
+    end: () => Promise<void>;
+  }> {
+    const url = await createDatabase();
+    const proxy = await startCuttingProxy(Number(new URL(url).port));
+    const through = new URL(url);
+    through.port = String(proxy.port);
+    const database = await openDatabase({ url: through.href, poolSize: 2 });
+    await sql`select 1`.execute(database.db);
+    const end = async (): Promise<void> => {
+      await database.close();
+      await proxy.stop();
+    };
+    return { db: database.db, doOnce: createDoOnce({ db: database.db, keyring, now }), proxy, end };
+  }
+
+  it("at the commit, after it was done, is no loss: the answer is looked up and given, and a retry is a replay", async () => {
+    const { db, doOnce, proxy, end } = await behindProxy();
+    for (let time = 1; time <= 20; time += 1) {
+      const { work, runs } = countedWork(`t${time}-`);
+      const claim = claimOf({ key: `k-${time}` });
+      proxy.cutNext("answer");
+      expect(await doOnce(claim, work)).toEqual({ recorded: answerOf(`t${time}-1`), isReplay: false });
+      expect(proxy.cuts()).toBe(time);
+      expect(await doOnce(claim, work)).toEqual({ recorded: answerOf(`t${time}-1`), isReplay: true });
+      expect(runs()).toBe(1);
+    }
+    expect([(await effectsIn(db)).length, await recordsIn(db)]).toEqual([20, 20]);
+    await end();
+  });
+
+  it("at the commit, before it was done, says that it is not known, and the retry does it", async () => {
+    const { db, doOnce, proxy, end } = await behindProxy();
+    for (let time = 1; time <= 20; time += 1) {
+      const { work, runs } = countedWork(`t${time}-`);
+      const claim = claimOf({ key: `k-${time}` });
+      proxy.cutNext("commit");
+      await expect(doOnce(claim, work)).rejects.toMatchObject({ code: "service_unavailable", status: 503, parts: { retryAfterSeconds: 2 } });
+      expect(proxy.cuts()).toBe(time);
+      // PostgreSQL may need a moment to see that nobody is there any more.
+      await expect.poll(() => doOnce(claim, work).catch(({ code }: { code: string }) => code)).toMatchObject({ recorded: answerOf(`t${time}-2`) });
+      expect(runs()).toBe(2);
+    }
+    expect([(await effectsIn(db)).length, await recordsIn(db)]).toEqual([20, 20]);
+    await end();
+  });
+
+  it("before the commit is thrown on as it is, and the retry does it", async () => {
+    const { doOnce, proxy, end } = await behindProxy();
+    const lost = doOnce(claimOf(), async (transaction) => {
+      proxy.cutAll();
+      await effect(transaction, "never");
+      return answerOf("never");
+    });
+    expect(isDatabaseAway(await lost.catch((thrown: unknown) => thrown))).toBe(true);
+    expect(await doOnce(claimOf(), countedWork().work)).toEqual({ recorded: answerOf("e1"), isReplay: false });
+    await end();
+  });
+});

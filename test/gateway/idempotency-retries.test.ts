@@ -1,0 +1,67 @@
+/** What the database gave up on because of others (serialization failure, deadlock) is done again, whole, whichever door it came through. */
+import { sql } from "kysely";
+import { beforeAll, expect, it } from "vitest";
+import { addressWrite, type CartSeen, cartWrite, openCart, openShop, readAnswer, type Shop, type Write } from "#soak/shop.ts";
+import { describeOnBoth } from "#test/support/databases.ts";
+import { useWorld } from "#test/support/use-world.ts";
+
+describeOnBoth("a change that the database gives up on", (_open, engine) => {
+  const world = useWorld(engine);
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await openShop(world().send, world().demo);
+    const { db } = world().database;
+    // A sequence is not rolled back, so it counts the attempts.
+    await sql`create sequence attempt`.execute(db);
+    await sql`create table giving_up (sqlstate text not null, times int not null)`.execute(db);
+    await sql
+      .raw(
+        `create function give_up() returns trigger language plpgsql as $$
+         declare plan giving_up;
+         begin
+           select * into plan from giving_up;
+           if found and nextval('attempt') <= plan.times then raise exception 'gave up' using errcode = plan.sqlstate; end if;
+           return new;
+         end $$`,
+      )
+      .execute(db);
+    await sql`create trigger give_up before update on cart for each row execute function give_up()`.execute(db);
+  });
+  const giveUp = async (sqlState: string, times: number): Promise<void> => {
+    const { db } = world().database;
+    await sql`alter sequence attempt restart`.execute(db);
+    await sql`delete from giving_up`.execute(db);
+    await sql`insert into giving_up values (${sqlState}, ${times})`.execute(db);
+  };
+  const versionOf = async ({ id }: CartSeen): Promise<number> =>
+    (await world().database.db.selectFrom("cart").select("version").where("id", "=", id).executeTakeFirstOrThrow()).version;
+
+  const doors: readonly (readonly [name: string, write: (cartId: string) => Write])[] = [
+    ["REST", (cartId): Write => addressWrite(shop, cartId)],
+    [
+      "GraphQL",
+      (cartId): Write =>
+        cartWrite(shop, { mutation: "cartLinesAdd", cartId, input: { lines: [{ variantId: shop.variantIds[0] ?? "", quantity: 1 }] } }),
+    ],
+  ];
+  it.each(["40001", "40P01"].flatMap((code) => doors.map(([name, write]) => [code, name, write] as const)))(
+    "twice (%s) succeeds the third time over %s, and is one change",
+    async (code, _name, write) => {
+      const cart = await openCart(world().send, shop);
+      await giveUp(code, 2);
+      const told = readAnswer(await world().send(write(cart.id).asked));
+      expect([told.status, told.code, told.isReplay]).toEqual([200, undefined, false]);
+      expect(await versionOf(cart)).toBe(2);
+    },
+  );
+
+  it.each(doors)("three times is refused over %s, and leaves nothing", async (_name, write) => {
+    const cart = await openCart(world().send, shop);
+    await giveUp("40001", 3);
+    const { asked } = write(cart.id);
+    expect(readAnswer(await world().send(asked)).status).toBeGreaterThanOrEqual(500);
+    expect(await versionOf(cart)).toBe(1);
+    expect(readAnswer(await world().send(asked))).toMatchObject({ status: 200, isReplay: false });
+    expect(await versionOf(cart)).toBe(2);
+  });
+});
