@@ -8,6 +8,7 @@ type Role = (typeof everybody)[number];
 const readers: readonly Role[] = ["admin", "analyst", "operator"];
 const staff: readonly Role[] = ["admin", "operator"];
 const platform: readonly Role[] = ["operator"];
+const frontends: readonly Role[] = ["storefront", "admin", "operator"];
 
 /** Written by hand from the roles' meaning; a field that is missing here fails the first test. */
 const allowed: Readonly<Record<string, readonly Role[]>> = {
@@ -58,10 +59,40 @@ const allowed: Readonly<Record<string, readonly Role[]>> = {
   deliveryMethodUpsert: staff,
   policyUpsert: staff,
   stockAdjust: staff,
+  promotion: readers,
+  promotions: readers,
+  promotionCreate: staff,
+  promotionUpdate: staff,
+  promotionActivate: staff,
+  promotionPause: staff,
+  promotionEnd: staff,
+  promotionCodesGenerate: staff,
+  cart: everybody,
+  // A storefront may for the buyer that X-Buyer-Reference names; these calls name none.
+  carts: readers,
+  deliveryOptions: frontends,
+  savedAddresses: frontends,
+  cartCreate: frontends,
+  cartLinesAdd: frontends,
+  cartLinesUpdate: frontends,
+  cartLinesRemove: frontends,
+  cartBuyerSet: frontends,
+  cartMarketChange: frontends,
+  cartDeliveryOptionSelect: frontends,
+  cartAddressSet: frontends,
+  cartSavedAddressSet: frontends,
+  savedAddressRemove: frontends,
+  cartPromotionApply: frontends,
+  cartPromotionRemove: frontends,
+  cartMerge: frontends,
+  cartRevoke: frontends,
 };
 
 const id = '"prd_00000000000000000000000000"';
 const names = '[{ locale: "en", text: "x" }]';
+
+const cartCall = (field: string, input: string, answer = "id"): string =>
+  `${field}(merchantId: ${id}, cartId: ${id}, input: { ${input} }) { ${answer} }`;
 
 /** Arguments that pass GraphQL's own validation and lead nowhere. */
 const calls: Readonly<Record<string, string>> = {
@@ -111,7 +142,37 @@ const calls: Readonly<Record<string, string>> = {
   taxRateUpsert: `taxRateUpsert(merchantId: ${id}, input: { marketId: ${id}, country: "DE", name: "x", basisPoints: 1, appliesToShipping: true }) { id }`,
   deliveryMethodUpsert: `deliveryMethodUpsert(merchantId: ${id}, input: { marketId: ${id}, code: "x", names: ${names}, pickup: false, priceMinor: 1, minDays: 1, maxDays: 1 }) { id }`,
   policyUpsert: `policyUpsert(merchantId: ${id}, input: { type: RETURN, summaries: ${names} }) { id }`,
-  stockAdjust: `stockAdjust(merchantId: ${id}, input: { variantId: ${id}, delta: 1, reason: RECEIVED }) { id }`,
+  stockAdjust: `stockAdjust(merchantId: ${id}, idempotencyKey: "k", input: { variantId: ${id}, delta: 1, reason: RECEIVED }) { id }`,
+  promotion: `promotion(id: ${id}) { id }`,
+  promotions: "promotions { totalCount }",
+  promotionCreate: `promotionCreate(merchantId: ${id}, input: { trigger: CODE, kind: FREE_SHIPPING, titles: ${names} }) { id }`,
+  promotionUpdate: `promotionUpdate(merchantId: ${id}, input: { promotionId: ${id}, priority: 1 }) { id }`,
+  promotionActivate: `promotionActivate(merchantId: ${id}, input: { promotionId: ${id} }) { id }`,
+  promotionPause: `promotionPause(merchantId: ${id}, input: { promotionId: ${id} }) { id }`,
+  promotionEnd: `promotionEnd(merchantId: ${id}, input: { promotionId: ${id} }) { id }`,
+  promotionCodesGenerate: `promotionCodesGenerate(merchantId: ${id}, input: { promotionId: ${id}, count: 1 }) { codes { id } }`,
+  cart: `cart(id: ${id}) { id }`,
+  carts: "carts { totalCount }",
+  deliveryOptions: `deliveryOptions(merchantId: ${id}, addressToken: ${id}) { id }`,
+  savedAddresses: `savedAddresses(merchantId: ${id}, buyerReference: "x") { id }`,
+  cartCreate: `cartCreate(merchantId: ${id}, input: { market: "DE" }) { id }`,
+  cartLinesAdd: cartCall("cartLinesAdd", `lines: [{ variantId: ${id}, quantity: 1 }]`),
+  cartLinesUpdate: cartCall("cartLinesUpdate", `lines: [{ lineId: ${id}, quantity: 1 }]`),
+  cartLinesRemove: cartCall("cartLinesRemove", `lineIds: [${id}]`),
+  cartBuyerSet: cartCall("cartBuyerSet", 'buyerReference: "x"'),
+  cartMarketChange: cartCall("cartMarketChange", 'market: "AT"'),
+  cartDeliveryOptionSelect: cartCall("cartDeliveryOptionSelect", `optionId: ${id}`),
+  cartAddressSet: cartCall(
+    "cartAddressSet",
+    'address: { recipientName: "x", line1: "x", city: "x", postalCode: "10115", countryCode: "DE" }',
+    "cartId",
+  ),
+  cartSavedAddressSet: cartCall("cartSavedAddressSet", `savedAddressId: ${id}`, "cartId"),
+  savedAddressRemove: `savedAddressRemove(merchantId: ${id}, input: { savedAddressId: ${id}, buyerReference: "x" })`,
+  cartPromotionApply: cartCall("cartPromotionApply", 'code: "x"', "cartId"),
+  cartPromotionRemove: cartCall("cartPromotionRemove", "expectedVersion: 1", "cartId"),
+  cartMerge: cartCall("cartMerge", 'sourceCartId: "cart_x"'),
+  cartRevoke: cartCall("cartRevoke", "expectedVersion: 1"),
 };
 
 const mutations = Object.keys(graph.getMutationType()?.getFields() ?? {});
@@ -171,6 +232,14 @@ async function rowCount({ database }: World): Promise<Record<string, unknown>[]>
     "policy",
     "media",
     "stock_movement",
+    "promotion",
+    "promotion_code",
+    "cart",
+    "cart_line",
+    "cart_promotion",
+    "personal_data",
+    "event",
+    "idempotency_record",
   ]
     .map((table) => `(select count(*) from ${table}) as ${table}`)
     .join(", ");

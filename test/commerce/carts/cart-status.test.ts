@@ -1,0 +1,89 @@
+/** The status of a cart by the clock, to the millisecond, and what may be done in which. */
+import { describe, expect, it } from "vitest";
+import type { CartAggregate, CartStatus } from "#commerce/carts/cart-aggregate.ts";
+import { isGone, isSessionOver, requireChangeable, statusOf } from "#commerce/carts/cart-status.ts";
+import { Failure } from "#foundation/failure.ts";
+import { storedCart } from "./stored-cart.ts";
+
+const now = new Date("2026-06-01T12:00:00.000Z");
+const at = (ms: number): string => new Date(now.getTime() + ms).toISOString();
+const dayMs = 86_400_000;
+
+type SessionStatus = NonNullable<CartAggregate["session"]>["status"];
+const session = (status: SessionStatus, expiresInMs: number): CartAggregate["session"] => ({ id: "chs_1", status, expiresAt: at(expiresInMs) });
+
+describe("a cart", () => {
+  const cases: readonly (readonly [stored: CartStatus, expiresInMs: number, session: CartAggregate["session"], reads: CartStatus])[] = [
+    ["active", 1, null, "active"],
+    ["active", 0, null, "expired"],
+    ["active", -1, null, "expired"],
+    ["active", 1, session("canceled", 1), "active"],
+    ["locked", 1, session("open", 1), "locked"],
+    ["locked", 1, session("open", 0), "active"],
+    ["locked", 1, session("open", -1), "active"],
+    ["locked", -1, session("open", 1), "locked"],
+    ["locked", 0, session("open", 0), "expired"],
+    ["locked", 1, session("processing", -1), "locked"],
+    ["locked", 1, session("canceled", 1), "active"],
+    ["locked", 1, session("expired", 1), "active"],
+    ["locked", 1, null, "active"],
+    ["completed", -1, null, "completed"],
+    ["revoked", -1, null, "revoked"],
+    ["expired", -1, null, "expired"],
+    ["merged", 1, null, "merged"],
+  ];
+
+  it.each(cases)("stored as %s, to end in %i ms, with the session %j, reads %s", (status, expiresInMs, held, reads) => {
+    expect(statusOf({ status, session: held, expiresAt: at(expiresInMs), endedAt: null }, now)).toBe(reads);
+  });
+
+  it.each(cases)(
+    "stored as %s, to end in %i ms, with the session %j, can be changed only while it reads active",
+    (status, expiresInMs, held, reads) => {
+      const cart = storedCart({ status, session: held, expiresAt: at(expiresInMs) });
+      const refusal = caught(() => requireChangeable(cart, { expectedVersion: 99 }, now));
+      expect(refusal?.code).toBe(reads === "active" ? "cart_version_conflict" : `cart_${reads}`);
+      expect(refusal?.parts.conflict).toEqual({
+        resource: "cart",
+        id: cart.id,
+        currentStatus: reads,
+        currentVersion: cart.version,
+        reason: null,
+        data: {},
+      });
+      expect(caught(() => requireChangeable(cart, { expectedVersion: cart.version }, now))?.code).toBe(
+        reads === "active" ? undefined : `cart_${reads}`,
+      );
+      expect(caught(() => requireChangeable(cart, { expectedVersion: null }, now))?.code).toBe(reads === "active" ? undefined : `cart_${reads}`);
+    },
+  );
+
+  it("has a session that is over when it is not there, ended, or ran out; never while it is paid", () => {
+    expect(isSessionOver({ session: null }, now)).toBe(true);
+    for (const status of ["completed", "canceled", "expired"] as const) expect(isSessionOver({ session: session(status, 1) }, now)).toBe(true);
+    expect(isSessionOver({ session: session("processing", -1) }, now)).toBe(false);
+  });
+
+  it.each([
+    ["revoked", at(-90 * dayMs + 1), at(-1), false],
+    ["revoked", at(-90 * dayMs), at(-1), true],
+    ["merged", at(-90 * dayMs), at(dayMs), true],
+    ["expired", null, at(-90 * dayMs + 1), false],
+    ["expired", null, at(-90 * dayMs), true],
+    ["active", null, at(-90 * dayMs), true],
+    ["active", null, at(-1), false],
+    ["active", null, at(1), false],
+  ] as const)("%s since %s, to end at %s, is gone: %s", (status, endedAt, expiresAt, expected) => {
+    expect(isGone({ status, session: null, endedAt, expiresAt }, now)).toBe(expected);
+  });
+});
+
+function caught(work: () => void): Failure | undefined {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+  return undefined;
+}

@@ -1,0 +1,92 @@
+/** A stored cart shown: by the clock, with its sums right in every light. */
+import { describe, expect, it } from "vitest";
+import type { CartAggregate, WarningCode } from "#commerce/carts/cart-aggregate.ts";
+import { warningCodes } from "#commerce/carts/cart-aggregate.ts";
+import { type CartView, previousOf, toCart } from "#commerce/carts/render-cart.ts";
+import { toWarning } from "#commerce/carts/warnings.ts";
+import { storedCart } from "./stored-cart.ts";
+
+const publicUrl = "https://shop.test";
+const noon = new Date("2026-06-01T12:00:00.000Z");
+const show = (cart: CartAggregate, now = noon): CartView => toCart(cart, { now, publicUrl });
+const eur = (amountMinor: number) => ({ amountMinor, currency: "EUR", exponent: 2 });
+
+/** total = subtotal − discount + shipping + the tax that prices do not include. */
+function sumOf({ subtotal, discount, shipping, tax, taxIncluded }: CartView["totals"]): number {
+  return subtotal.amountMinor - discount.amountMinor + (shipping?.amountMinor ?? 0) + (taxIncluded ? 0 : (tax?.amountMinor ?? 0));
+}
+
+describe("a cart", () => {
+  it("is shown with its sums, its line's stock told up to 100, and pictures under the service's own address", () => {
+    const view = show(storedCart());
+    expect(view.totals).toEqual({
+      subtotal: eur(2000),
+      discount: eur(350),
+      shipping: eur(500),
+      tax: eur(190),
+      taxIncluded: false,
+      total: eur(2340),
+      estimated: false,
+    });
+    expect(sumOf(view.totals)).toBe(view.totals.total.amountMinor);
+    expect(view.lines[0]).toMatchObject({ availableQuantity: 100, availability: "in_stock", image: { url: "https://shop.test/media/cup.svg" } });
+    expect(view.promotion).toMatchObject({ state: "applied", discount: eur(350), promotion: { title: "Sparen", combinesWithAutomatic: true } });
+  });
+
+  it("loses at the end of its address what only an address tells, and not a millisecond before", () => {
+    const cart = storedCart();
+    expect(show(cart, new Date("2026-06-01T12:29:59.999Z"))).toEqual(show(cart));
+    const view = show(cart, new Date("2026-06-01T12:30:00.000Z"));
+    expect(view).toMatchObject({
+      version: 7,
+      address: null,
+      addressTokenExpiresAt: null,
+      delivery: null,
+      lines: [{ tax: null, discount: eur(200), total: eur(1800) }],
+      totals: { subtotal: eur(2000), discount: eur(200), shipping: null, tax: null, total: eur(1800), estimated: true },
+      promotion: { discount: eur(200), allocations: [{ target: "line", lineId: "cln_1", amount: eur(200) }] },
+      warnings: [{ code: "address_expired", lineId: null, data: {} }],
+    });
+    expect(sumOf(view.totals)).toBe(view.totals.total.amountMinor);
+  });
+
+  it("keeps its address while a checkout holds it", () => {
+    const session = { id: "chs_1", status: "open", expiresAt: "2026-06-01T14:00:00.000Z" } as const;
+    const cart = storedCart({ status: "locked", session });
+    expect(show(cart, new Date("2026-06-01T13:59:59.999Z"))).toMatchObject({
+      status: "locked",
+      address: { city: "Berlin" },
+      checkout: { sessionId: "chs_1", status: "open" },
+    });
+    expect(show(cart, new Date("2026-06-01T14:00:00.000Z"))).toMatchObject({ status: "active", address: null, checkout: null });
+  });
+
+  it.each([
+    [null, "discontinued", 0],
+    [{ onHand: 0, reserved: 0, backorderLimit: 0 }, "out_of_stock", 0],
+    [{ onHand: 3, reserved: 5, backorderLimit: 0 }, "out_of_stock", 0],
+    [{ onHand: 4, reserved: 0, backorderLimit: 0 }, "low_stock", 4],
+    [{ onHand: 0, reserved: 2, backorderLimit: 10 }, "backorder", 8],
+    [{ onHand: 50, reserved: 0, backorderLimit: 0, discontinued: true }, "discontinued", 0],
+    [{ onHand: 50, reserved: 0, backorderLimit: 0, availableFrom: "2026-06-02T00:00:00.000Z" }, "preorder", 50],
+  ])("shows a line with the stock %j as %s, %i to be had", (stock, availability, availableQuantity) => {
+    const [line] = storedCart().lines;
+    if (line === undefined || line.stock === null) throw new Error("The cart has a line.");
+    const view = show(storedCart({ lines: [{ ...line, stock: stock === null ? null : { ...line.stock, ...stock } }] }));
+    expect(view.lines[0]).toMatchObject({ availability, availableQuantity });
+  });
+
+  it("tells what was different before, and nothing else", () => {
+    const before = storedCart();
+    const light = { now: noon, publicUrl };
+    expect(previousOf({ before, after: before }, light)).toEqual({});
+    const after = storedCart({ version: 8, locale: "de" });
+    expect(previousOf({ before, after }, light)).toEqual({ version: 7, locale: "en", promotion: show(before).promotion });
+  });
+
+  it("says each warning in a sentence", () => {
+    const messages = warningCodes.map((code: WarningCode) => toWarning({ code, lineId: null, data: {} }).message);
+    expect(new Set(messages).size).toBe(9);
+    for (const message of messages) expect(message).toMatch(/^[A-Z].+\.$/);
+  });
+});

@@ -1,0 +1,304 @@
+/** A frontend's whole way with a cart through the graph, with every amount on it and every event that is told of it. */
+import { beforeAll, describe, expect, it } from "vitest";
+import {
+  askGraph,
+  berlin,
+  type CartMutation,
+  changeCart,
+  deliveryOf,
+  eventsOf,
+  linesOf,
+  makeCart,
+  makeCode,
+  readCart,
+  variantOf,
+  withoutTrace,
+} from "#test/operations/cart-calls.ts";
+import { sweepCarts } from "#test/operations/cart-states.ts";
+import { useWorld } from "#test/support/use-world.ts";
+
+const of = (amountMinor: number): { amountMinor: number } => ({ amountMinor });
+
+describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) => {
+  const world = useWorld(engine);
+  const change = (field: CartMutation, cartId: string, input: Record<string, unknown>) => changeCart(world(), field, { cartId, input });
+  /** The types told of a version, and what of the cart they say was different. */
+  const told = async (cartId: string, version: number): Promise<[string, string[]][]> =>
+    (await eventsOf(world(), cartId))
+      .filter((event) => event.version === version)
+      .map(({ type, snapshot }) => [type, Object.keys((snapshot.data.previous as object | null) ?? {}).toSorted()]);
+  beforeAll(async () => {
+    await makeCode(world(), "TEN", { minimumSubtotalMinor: 10_000, currency: "EUR" });
+  });
+
+  it("goes from its lines over buyer, address, delivery and code to its end, priced whole at every step", async () => {
+    const made = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
+    const { id } = made;
+    expect(made).toMatchObject({
+      version: 1,
+      status: "ACTIVE",
+      market: "DE",
+      currency: "EUR",
+      locale: "de",
+      totalQuantity: 1,
+      buyer: { reference: null, guest: true },
+    });
+    expect(await told(id, 1)).toEqual([["cart.created", []]]);
+
+    const added = await change("cartLinesAdd", id, { lines: await linesOf(world(), { "KIT-EMALJE-WHITE": 2, "KIT-KVERN": 1 }), expectedVersion: 1 });
+    expect(added.data).toMatchObject({
+      version: 2,
+      lines: [
+        { position: 0, sku: "KIT-KVERN", quantity: 2, subtotal: of(16_980) },
+        { position: 1, sku: "KIT-EMALJE-WHITE", quantity: 2, subtotal: of(2580) },
+      ],
+      totalQuantity: 4,
+      totals: { subtotal: of(19_560), shipping: null, tax: null, total: of(19_560), estimated: true },
+      warnings: [],
+    });
+    expect(await told(id, 2)).toEqual([["cart.updated", ["lines", "promotion", "totalQuantity", "totals", "version"]]]);
+    const [grinder, mugs] = added.data.lines.map((line: { id: string }) => line.id);
+
+    const updated = await change("cartLinesUpdate", id, { lines: [{ lineId: grinder, quantity: 1 }] });
+    expect(updated.data).toMatchObject({ version: 3, totals: { total: of(11_070) }, totalQuantity: 3 });
+
+    const buyer = await change("cartBuyerSet", id, { buyerReference: "buyer-1", email: "anna@example.com" });
+    expect(buyer.data).toMatchObject({ version: 4, buyer: { reference: "buyer-1", guest: false, emailHint: "a•••@e•••.com" } });
+    expect(await told(id, 4)).toEqual([["cart.updated", ["promotion", "version"]]]);
+
+    const address = await change("cartAddressSet", id, { address: berlin });
+    expect(address.data).toMatchObject({ cartVersion: 5 });
+    expect(await told(id, 5)).toEqual([
+      ["cart.address_set", ["address", "addressTokenExpiresAt", "delivery", "lines", "promotion", "totals", "version"]],
+    ]);
+
+    const delivery = await change("cartDeliveryOptionSelect", id, { optionId: await deliveryOf(world(), "express") });
+    expect(delivery.data).toMatchObject({ version: 6, totals: { shipping: of(1290), total: of(12_360), estimated: false } });
+    expect(await told(id, 6)).toEqual([["cart.updated", ["delivery", "promotion", "totals", "version"]]]);
+
+    expect((await change("cartPromotionApply", id, { code: "TEN" })).data).toMatchObject({ cartVersion: 7, state: "APPLIED" });
+    expect((await readCart(world(), id)).data).toMatchObject({ totals: { discount: of(1107), total: of(11_253) } });
+
+    const removed = await change("cartLinesRemove", id, { lineIds: [mugs] });
+    // 84.90 is below the minimum of the code, which waits for better times.
+    expect(removed.data).toMatchObject({
+      version: 8,
+      promotion: { state: "SUSPENDED", suspendedReason: "MINIMUM_SUBTOTAL_NOT_MET", discount: of(0), allocations: [], promotion: { code: "TEN" } },
+      totals: { subtotal: of(8490), discount: of(0), total: of(9780) },
+      warnings: [{ code: "PROMOTION_SUSPENDED", lineId: null, data: { reason: "minimum_subtotal_not_met" } }],
+    });
+    expect((await told(id, 8)).map(([type]) => type)).toEqual(["cart.promotion_suspended", "cart.updated"]);
+
+    const restored = await change("cartLinesUpdate", id, { lines: [{ lineId: grinder, quantity: 2 }] });
+    expect(restored.data).toMatchObject({
+      version: 9,
+      promotion: { state: "APPLIED", discount: of(1698) },
+      // From 150.00 the standard delivery is free, the express one never.
+      delivery: { options: [{ price: of(0) }, { price: of(1290) }, { price: of(0) }] },
+      totals: { subtotal: of(16_980), discount: of(1698), total: of(16_572) },
+      warnings: [],
+    });
+    expect((await told(id, 9)).map(([type]) => type)).toEqual(["cart.promotion_restored", "cart.updated"]);
+
+    const revoked = await change("cartRevoke", id, { expectedVersion: 9, reason: "SECURITY", note: "seen" });
+    expect(revoked.data).toMatchObject({
+      version: 10,
+      status: "REVOKED",
+      revocation: { reason: "SECURITY", note: "seen" },
+      address: null,
+      delivery: null,
+    });
+    expect((await told(id, 10)).map(([type]) => type)).toEqual(["cart.revoked"]);
+    expect(await eventsOf(world(), id)).toHaveLength(12);
+  });
+
+  it("tells each event with the whole cart, what changed of it, who did it, and thinly besides", async () => {
+    const { id } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
+    await change("cartLinesAdd", id, { lines: await linesOf(world(), { "KIT-KVERN": 1 }) });
+    const [created, updated] = await eventsOf(world(), id);
+    const shown = (await world().getWithKey(`/api/v1/open/storefront/carts/${id}`)).body.data;
+    const envelope = {
+      id: expect.stringMatching(/^evt_[0-9a-hjkmnp-tv-z]{26}$/),
+      type: "cart.updated",
+      schemaVersion: 1,
+      apiVersion: "v1",
+      timestamp: world().clock.now().toISOString(),
+      mode: "test",
+      merchantId: world().demo.merchants.first.id,
+      subject: { type: "cart", id, version: 2 },
+      cause: { operationId: null, actor: "buyer", requestId: expect.stringMatching(/^req_/) },
+    };
+    const { data: first } = created?.snapshot ?? {};
+    const before = first?.object as Record<string, unknown>;
+    expect(first?.previous).toBeNull();
+    expect(updated?.snapshot).toEqual({
+      ...envelope,
+      data: {
+        object: shown,
+        previous: { version: 1, lines: before["lines"], totalQuantity: 1, totals: before["totals"], promotion: before["promotion"] },
+        truncated: false,
+      },
+    });
+    expect(updated?.thin).toEqual({ ...envelope, data: { object: { id }, previous: null, truncated: false } });
+  });
+
+  it("says who made the change: a buyer's frontend, staff, an integration", async () => {
+    const { id } = await makeCart(world());
+    const [lines] = [await linesOf(world(), { "KIT-KVERN": 1 })];
+    await changeCart(world(), "cartLinesAdd", { cartId: id, input: { lines }, token: "admin" });
+    await world().send({
+      method: "PUT",
+      url: `/api/v1/open/storefront/carts/${id}/address`,
+      headers: { authorization: `Bearer ${world().demo.keys.full}`, "idempotency-key": "who" },
+      body: { address: berlin },
+    });
+    expect((await eventsOf(world(), id)).map(({ snapshot }) => snapshot["cause"])).toMatchObject([
+      { actor: "buyer", operationId: null },
+      { actor: "staff", operationId: null },
+      { actor: "api_key", operationId: "setPublicCartAddress" },
+    ]);
+  });
+
+  it("stays as it is, and is not told of, where nothing is different", async () => {
+    const { id, lines } = await makeCart(world(), { lines: { "KIT-KVERN": 2 }, input: { buyerReference: "same" } });
+    await change("cartAddressSet", id, { address: berlin });
+    const optionId = await deliveryOf(world(), "standard");
+    await change("cartDeliveryOptionSelect", id, { optionId });
+    await change("cartPromotionApply", id, { code: "TEN" });
+    const { addressTokenExpiresAt } = (await readCart(world(), id)).data;
+    world().clock.advance(60_000);
+    const same: readonly (readonly [CartMutation, Record<string, unknown>])[] = [
+      ["cartLinesUpdate", { lines: [{ lineId: lines[0].id, quantity: 2 }] }],
+      ["cartBuyerSet", { buyerReference: "same" }],
+      ["cartMarketChange", { market: "DE" }],
+      ["cartDeliveryOptionSelect", { optionId }],
+      ["cartPromotionApply", { code: "ten", onExisting: "REJECT" }],
+    ];
+    for (const [field, input] of same) {
+      const { error } = await withoutTrace(world(), () => change(field, id, { ...input, expectedVersion: 4 }));
+      expect([field, error]).toEqual([field, undefined]);
+    }
+    // Only a change that is one prolongs the address.
+    expect((await readCart(world(), id)).data).toMatchObject({ version: 4, addressTokenExpiresAt });
+  });
+
+  it("keeps its address for half an hour after each change, and never longer than a day", async () => {
+    const minuteMs = 60_000;
+    const { id, lines } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
+    const setAt = world().clock.now().getTime();
+    await change("cartAddressSet", id, { address: berlin });
+    const lineId = lines[0].id;
+    for (let step = 1; step <= 49; step += 1) {
+      world().clock.advance(29 * minuteMs);
+      const { data } = await change("cartLinesUpdate", id, { lines: [{ lineId, quantity: 1 + (step % 2) }] });
+      const end = Math.min(world().clock.now().getTime() + 30 * minuteMs, setAt + 24 * 60 * minuteMs);
+      expect(data.addressTokenExpiresAt).toBe(new Date(end).toISOString());
+    }
+    world().clock.at = new Date(setAt + 24 * 60 * minuteMs);
+    expect((await readCart(world(), id)).data).toMatchObject({ address: null, addressTokenExpiresAt: null, warnings: [{ code: "ADDRESS_EXPIRED" }] });
+    // The next change writes it, and the warning stays until there is an address again.
+    const { data } = await change("cartLinesUpdate", id, { lines: [{ lineId, quantity: 3 }] });
+    expect(data).toMatchObject({ address: null, delivery: null, totals: { tax: null, shipping: null }, warnings: [{ code: "ADDRESS_EXPIRED" }] });
+    expect((await change("cartLinesUpdate", id, { lines: [{ lineId, quantity: 4 }] })).data.warnings).toMatchObject([{ code: "ADDRESS_EXPIRED" }]);
+    await change("cartAddressSet", id, { address: berlin });
+    expect((await readCart(world(), id)).data).toMatchObject({ address: { city: "Berlin" }, warnings: [] });
+  });
+
+  it("is merged into another: lines add up, the other's buyer and code come along, and both are told", async () => {
+    const target = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
+    const source = await makeCart(world(), { lines: { "KIT-KVERN": 1, "KIT-EMALJE-WHITE": 3 }, input: { buyerReference: "merging" } });
+    await change("cartPromotionApply", source.id, { code: "TEN" });
+    const { data } = await change("cartMerge", target.id, { sourceCartId: source.id, expectedVersion: 1 });
+    expect(data).toMatchObject({
+      version: 2,
+      lines: [
+        { id: target.lines[0].id, sku: "KIT-KVERN", quantity: 2 },
+        { sku: "KIT-EMALJE-WHITE", quantity: 3 },
+      ],
+      promotion: { state: "APPLIED", promotion: { code: "TEN" } },
+      totals: { subtotal: of(20_850), discount: of(2085) },
+      buyer: { reference: "merging" },
+      warnings: [],
+    });
+    expect((await readCart(world(), source.id)).data).toMatchObject({ status: "MERGED", version: 3, mergedIntoCartId: target.id, lines: [{}, {}] });
+    expect((await told(target.id, 2)).map(([type]) => type)).toEqual(["cart.updated"]);
+    expect((await told(source.id, 3)).map(([type]) => type)).toEqual(["cart.merged"]);
+  });
+
+  it("keeps its own code when merged, and says which one is lost", async () => {
+    await makeCode(world(), "OTHER");
+    const [target, source] = [await makeCart(world(), { lines: { "KIT-KVERN": 2 } }), await makeCart(world(), { lines: { "KIT-KVERN": 1 } })];
+    await change("cartPromotionApply", target.id, { code: "TEN" });
+    await change("cartPromotionApply", source.id, { code: "OTHER" });
+    const { data } = await change("cartMerge", target.id, { sourceCartId: source.id });
+    expect(data).toMatchObject({
+      promotion: { promotion: { code: "TEN" } },
+      warnings: [{ code: "PROMOTION_REMOVED", lineId: null, data: { code: "OTHER" } }],
+    });
+  });
+
+  it("changes its country: prices, currency and texts of there, the address goes, and what is not sold there leaves", async () => {
+    const { id, lines } = await makeCart(world(), { lines: { "KIT-KVERN": 1, "GFT-GIN": 1 } });
+    await change("cartAddressSet", id, { address: berlin });
+    const { data } = await change("cartMarketChange", id, { market: "US", expectedVersion: 2 });
+    expect(data).toMatchObject({
+      version: 3,
+      market: "US",
+      currency: "USD",
+      locale: "de",
+      lines: [{ id: lines[0].id, unitPrice: of(8990) }],
+      totals: { subtotal: of(8990), taxIncluded: false },
+      address: null,
+    });
+    expect(data.warnings.map(({ code, lineId, data: said }: Record<string, unknown>) => [code, lineId, said])).toEqual([
+      ["MARKET_CHANGED", null, { before: "DE", now: "US" }],
+      ["CURRENCY_CHANGED", null, { before: "EUR", now: "USD" }],
+      ["LINE_UNAVAILABLE", lines[1].id, { isRemoved: true, sku: "GFT-GIN" }],
+    ]);
+    expect((await told(id, 3)).map(([type]) => type)).toEqual(["cart.updated"]);
+  });
+
+  it("suspends a code that is not for the new market, and restores it on the way back", async () => {
+    const { id } = await makeCart(world(), { lines: { "KIT-KVERN": 2 } });
+    await change("cartPromotionApply", id, { code: "TEN" });
+    const abroad = await change("cartMarketChange", id, { market: "JP" });
+    expect(abroad.data.promotion).toMatchObject({ state: "SUSPENDED", suspendedReason: "CURRENCY_MISMATCH" });
+    const home = await change("cartMarketChange", id, { market: "DE" });
+    expect(home.data.promotion).toMatchObject({ state: "APPLIED", discount: of(1698) });
+    expect((await eventsOf(world(), id)).map(({ type, version }) => `${version} ${type}`)).toEqual([
+      "1 cart.created",
+      "2 cart.promotion_applied",
+      "3 cart.promotion_suspended",
+      "3 cart.updated",
+      "4 cart.promotion_restored",
+      "4 cart.updated",
+    ]);
+  });
+
+  it("expires by the sweep once, told by the system", async () => {
+    const { id } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
+    world().clock.advance(30 * 86_400_000);
+    expect(await sweepCarts(world())).toBeGreaterThan(0);
+    expect(await sweepCarts(world())).toBe(0);
+    const [, event, ...others] = await eventsOf(world(), id);
+    expect(others).toEqual([]);
+    expect(event?.snapshot).toMatchObject({
+      type: "cart.expired",
+      subject: { version: 2 },
+      data: { object: { status: "expired", version: 2 }, previous: { version: 1 } },
+      cause: { operationId: null, actor: "system", requestId: null },
+    });
+    // By the clock it had been expired before: the status is nothing new.
+    expect(Object.keys(event?.snapshot.data.previous as object)).not.toContain("lines");
+  });
+
+  it("is asked for together with others in one statement", async () => {
+    const made = await Promise.all([1, 2, 3].map(() => makeCart(world(), { lines: { "KIT-KVERN": 1 } })));
+    const fields = made.map(({ id }, index) => `c${index}: cart(id: "${id}") { id lines { sku } promotion { state } }`).join(" ");
+    world().statements.length = 0;
+    const { error } = await askGraph(world(), `{ ${fields} }`);
+    expect(error).toBeUndefined();
+    expect(world().statements.filter((text) => text.includes("from cart c"))).toHaveLength(1);
+    expect(await variantOf(world(), "KIT-KVERN")).toMatch(/^var_/);
+  });
+});

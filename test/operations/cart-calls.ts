@@ -1,0 +1,307 @@
+/**
+ * Carts as tests make and change them: through the graph and through REST, every change with a key of its own. What a call leaves in the database
+ * is read whole, so that a refusal can be held to leave nothing.
+ */
+import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
+import { expect } from "vitest";
+import type { DemoFile } from "#demo/demo-file.ts";
+import type { FailureCode } from "#foundation/failure.ts";
+import { statementsOf } from "#test/support/use-world.ts";
+import type { Answer, World } from "#test/support/world.ts";
+
+export const cartsUrl = "/api/v1/open/storefront/carts";
+
+export const cartOperations = {
+  getPublicCart: { method: "GET", path: "", scope: "catalog:read" },
+  setPublicCartAddress: { method: "PUT", path: "/address", scope: "checkout:quote" },
+  applyPublicCartPromotion: { method: "PUT", path: "/promotion", scope: "checkout:quote" },
+  removePublicCartPromotion: { method: "DELETE", path: "/promotion", scope: "checkout:quote" },
+  revokePublicCart: { method: "POST", path: "/revoke", scope: "catalog:read" },
+} as const;
+export type CartOperation = keyof typeof cartOperations;
+
+export interface CartRequest {
+  readonly cartId: string;
+  readonly body?: unknown;
+  readonly key?: keyof DemoFile["keys"];
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Over REST. */
+export function callCart(world: World, operation: CartOperation, { cartId, body, key = "full", headers = {} }: CartRequest): Promise<Answer> {
+  const { method, path } = cartOperations[operation];
+  const idempotency = method === "GET" ? {} : { "idempotency-key": randomUUID() };
+  const authorization = `Bearer ${world.demo.keys[key]}`;
+  return world.send({ method, url: `${cartsUrl}/${cartId}${path}`, headers: { authorization, ...idempotency, ...headers }, body });
+}
+
+export interface Frontend {
+  readonly token?: keyof DemoFile["tokens"];
+  /** X-Buyer-Reference. */
+  readonly buyer?: string;
+}
+
+export interface Asked {
+  readonly status: number;
+  /** Of the document's one field. */
+  // eslint-disable-next-line typescript/no-explicit-any -- Tests look into answers of any shape.
+  readonly data: any;
+  /** The error body. */
+  // eslint-disable-next-line typescript/no-explicit-any -- Tests look into answers of any shape.
+  readonly error: any;
+}
+
+/** Over GraphQL. */
+export async function askGraph(
+  world: World,
+  query: string,
+  variables: Readonly<Record<string, unknown>> = {},
+  { token = "storefront", buyer }: Frontend = {},
+): Promise<Asked> {
+  const { status, body } = await world.send({
+    method: "POST",
+    url: "/graphql",
+    headers: { authorization: `Bearer ${world.demo.tokens[token]}`, ...(buyer === undefined ? {} : { "x-buyer-reference": buyer }) },
+    body: { query, variables },
+  });
+  const [data = null] = Object.values(body.data ?? {});
+  return { status, data, error: body.errors?.[0]?.extensions };
+}
+
+const amount = "{ amountMinor }";
+const amounts = (...names: readonly string[]): string => names.map((name) => `${name} ${amount}`).join(" ");
+/** What most tests look at. */
+export const cartFields = `id version status market currency locale totalQuantity
+  lines { id position sku title quantity ${amounts("unitPrice", "subtotal", "discount", "tax", "total")} availability availableQuantity }
+  totals { ${amounts("subtotal", "discount", "shipping", "tax", "total")} taxIncluded estimated }
+  promotion { state suspendedReason ${amounts("discount")} promotion { code } automatic { id ${amounts("discount")} } allocations { target lineId amount ${amount} } }
+  address { countryCode regionCode city postalCodePrefix recipientInitials complete } addressTokenExpiresAt
+  delivery { selectedOptionId options { id name ${amounts("price")} } }
+  warnings { code lineId data } buyer { reference guest emailHint } mergedIntoCartId revocation { reason note at } createdAt updatedAt expiresAt`;
+
+const promotionFields = "cartId cartVersion state promotion { code } replaced { code }";
+
+const mutations = {
+  cartLinesAdd: ["CartLinesAddInput", cartFields],
+  cartLinesUpdate: ["CartLinesUpdateInput", cartFields],
+  cartLinesRemove: ["CartLinesRemoveInput", cartFields],
+  cartBuyerSet: ["CartBuyerSetInput", cartFields],
+  cartMarketChange: ["CartMarketChangeInput", cartFields],
+  cartDeliveryOptionSelect: ["CartDeliveryOptionSelectInput", cartFields],
+  cartMerge: ["CartMergeInput", cartFields],
+  cartAddressSet: ["PublicCartAddressSetRequest", "addressToken cartId cartVersion expiresAt"],
+  cartPromotionApply: ["PublicCartPromotionApplyRequest", promotionFields],
+  cartPromotionRemove: ["PublicCartTransitionRequest", promotionFields],
+  cartRevoke: ["PublicCartTransitionRequest", cartFields],
+} as const;
+export type CartMutation = keyof typeof mutations;
+
+export interface CartChange extends Frontend {
+  readonly cartId: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly merchantId?: string;
+}
+
+export function changeCart(world: World, field: CartMutation, { cartId, input, merchantId, ...frontend }: CartChange): Promise<Asked> {
+  const [type, selection] = mutations[field];
+  const query = `mutation ($merchantId: ID, $cartId: ID!, $input: ${type}!) {
+    ${field}(merchantId: $merchantId, cartId: $cartId, input: $input) { ${selection} } }`;
+  return askGraph(world, query, { merchantId, cartId, input }, frontend);
+}
+
+export function readCart(world: World, cartId: string, frontend: Frontend = {}): Promise<Asked> {
+  return askGraph(world, `query ($id: ID!) { cart(id: $id) { ${cartFields} } }`, { id: cartId }, frontend);
+}
+
+export interface NewCart extends Frontend {
+  readonly country?: string;
+  /** SKU → how many. */
+  readonly lines?: Readonly<Record<string, number>>;
+  readonly input?: Readonly<Record<string, unknown>>;
+  readonly merchantId?: string;
+}
+
+export async function tryCart(world: World, { country = "DE", lines = {}, input = {}, merchantId, ...frontend }: NewCart): Promise<Asked> {
+  const query = `mutation ($merchantId: ID, $input: CartCreateInput!) { cartCreate(merchantId: $merchantId, input: $input) { ${cartFields} } }`;
+  return askGraph(world, query, { merchantId, input: { market: country, lines: await linesOf(world, lines), ...input } }, frontend);
+}
+
+/** A cart that is there. */
+export async function makeCart(world: World, cart: NewCart = {}): Promise<Asked["data"]> {
+  const { data, error } = await tryCart(world, cart);
+  expect(error).toBeUndefined();
+  return data;
+}
+
+/** One of the other merchant's. */
+export async function makeForeignCart(world: World): Promise<string> {
+  return (await makeCart(world, { token: "operator", merchantId: world.demo.merchants.second.id, lines: { "MR-PROBE": 1 } })).id;
+}
+
+export async function linesOf(world: World, lines: Readonly<Record<string, number>>): Promise<{ variantId: string; quantity: number }[]> {
+  return Promise.all(Object.entries(lines).map(async ([sku, quantity]) => ({ variantId: await variantOf(world, sku), quantity })));
+}
+
+export async function variantOf({ database }: World, sku: string): Promise<string> {
+  return (await database.db.selectFrom("variant").select("id").where("sku", "=", sku).executeTakeFirstOrThrow()).id;
+}
+
+export type PromotionInput = Readonly<Record<string, unknown>>;
+
+/** An active promotion with one code; ten percent off unless told. */
+export async function makeCode(world: World, code: string, input: PromotionInput = {}): Promise<string> {
+  const promotionId = await makePromotion(world, { trigger: "CODE", ...input });
+  const { error } = await askGraph(
+    world,
+    "mutation ($input: PromotionCodesGenerateInput!) { promotionCodesGenerate(input: $input) { codes { code } } }",
+    { input: { promotionId, codes: [code] } },
+    { token: "admin" },
+  );
+  expect(error).toBeUndefined();
+  return promotionId;
+}
+
+export async function makePromotion(world: World, input: PromotionInput = {}): Promise<string> {
+  const titles = [{ locale: "en", text: "A deal" }];
+  const values = input["kind"] === undefined ? { kind: "PERCENTAGE", basisPoints: 1000 } : {};
+  const made = await askGraph(
+    world,
+    "mutation ($input: PromotionCreateInput!) { promotionCreate(input: $input) { id } }",
+    { input: { trigger: "AUTOMATIC", titles, ...values, ...input } },
+    { token: "admin" },
+  );
+  expect(made.error).toBeUndefined();
+  await movePromotion(world, "promotionActivate", made.data.id);
+  return made.data.id;
+}
+
+export async function movePromotion(
+  world: World,
+  field: "promotionActivate" | "promotionPause" | "promotionEnd",
+  promotionId: string,
+): Promise<void> {
+  const query = `mutation ($input: PromotionTransitionInput!) { ${field}(input: $input) { status } }`;
+  expect((await askGraph(world, query, { input: { promotionId } }, { token: "admin" })).error).toBeUndefined();
+}
+
+const tables = "cart cart_line cart_promotion personal_data event idempotency_record hosted_checkout_session promotion promotion_code".split(" ");
+
+/** Every row that a change of a cart could touch, as a table's count and digest. */
+export async function writtenRows({ database }: World): Promise<string> {
+  const parts = tables.map(
+    (table) =>
+      sql`select ${sql.lit(table)} as name, count(*)::int as count, md5(string_agg(md5(t::text), '' order by md5(t::text))) as digest from ${sql.table(table)} t`,
+  );
+  const { rows } = await sql`${sql.join(parts, sql` union all `)}`.execute(database.db);
+  return JSON.stringify(rows, undefined, 1);
+}
+
+/** What the call answers; it must not have written anything. */
+export async function withoutTrace<Result>(world: World, call: () => Promise<Result>): Promise<Result> {
+  const before = await writtenRows(world);
+  const result = await call();
+  expect(await writtenRows(world)).toBe(before);
+  return result;
+}
+
+export interface SentEvent {
+  readonly type: string;
+  readonly version: number;
+  readonly snapshot: Readonly<Record<string, unknown>> & { readonly data: { readonly object: unknown; readonly previous: unknown } };
+  readonly thin: Readonly<Record<string, unknown>>;
+}
+
+/** What was told of a cart, by its versions; of one version in no order. */
+export async function eventsOf({ database }: World, cartId: string): Promise<SentEvent[]> {
+  const rows = await database.db.selectFrom("event").selectAll().where("subjectId", "=", cartId).orderBy("subjectVersion").orderBy("type").execute();
+  return rows.map(({ type, subjectVersion, snapshot, thin }) => ({
+    type,
+    version: subjectVersion,
+    snapshot: JSON.parse(snapshot) as SentEvent["snapshot"],
+    thin: JSON.parse(thin) as SentEvent["thin"],
+  }));
+}
+
+export interface ExpectedConflict {
+  readonly code: FailureCode;
+  readonly id: string;
+  readonly status: string;
+  readonly version: number;
+  readonly reason?: string | null;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+export function cartConflict({ id, status, version, reason = null, data = {} }: ExpectedConflict): unknown {
+  return { resource: "cart", id, currentStatus: status, currentVersion: version, reason, data };
+}
+
+/** A 409 of REST: which, and what the cart is like. */
+export function expectConflict({ status, body, headers }: Answer, expected: ExpectedConflict): void {
+  expect({ status, code: body.error?.code, conflict: body.error?.conflict }).toEqual({
+    status: 409,
+    code: expected.code,
+    conflict: cartConflict(expected),
+  });
+  expect(body.error).toMatchObject({ retryable: expected.code === "cart_locked", retryAfterSeconds: null });
+  expect(headers).toMatchObject({ "cache-control": "no-store", "x-api-stability": "candidate" });
+  expect(headers["idempotent-replayed"]).toBeUndefined();
+}
+
+export const eur = (amountMinor: number): unknown => ({ amountMinor, currency: "EUR", exponent: 2 });
+export const usd = (amountMinor: number): unknown => ({ amountMinor, currency: "USD", exponent: 2 });
+export const jpy = (amountMinor: number): unknown => ({ amountMinor, currency: "JPY", exponent: 0 });
+
+export const berlin = { recipientName: "Anna Beispiel", line1: "Musterweg 1", postalCode: "10115", city: "Berlin", countryCode: "DE" };
+export const maskedBerlin = {
+  countryCode: "DE",
+  regionCode: null,
+  city: "Berlin",
+  postalCodePrefix: "10",
+  recipientInitials: "A. B.",
+  complete: true,
+};
+export const sanFrancisco = {
+  recipientName: "Ada Example",
+  line1: "1 Market Street",
+  postalCode: "94103",
+  city: "San Francisco",
+  regionCode: "CA",
+  countryCode: "US",
+};
+export const newYork = { ...sanFrancisco, postalCode: "10001", city: "New York", regionCode: "US-NY" };
+export const tokyo = {
+  recipientName: "見本 花子",
+  line1: "千代田1-1",
+  postalCode: "100-0001",
+  city: "千代田区",
+  regionCode: "JP-13",
+  countryCode: "JP",
+};
+
+/** The id of a way of delivery by its code. */
+export async function deliveryOf({ database, demo }: World, code: string): Promise<string> {
+  const { id } = await database.db
+    .selectFrom("deliveryMethod")
+    .innerJoin("market", "market.id", "deliveryMethod.marketId")
+    .select("deliveryMethod.id")
+    .where("code", "=", code)
+    .where("market.merchantId", "=", demo.merchants.first.id)
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+/** The statements of a change; PGlite begins and commits without one. */
+export async function workOf(world: World, call: () => Promise<unknown>): Promise<string[]> {
+  return (await statementsOf(world, call)).filter((text) => !/^\s*(?:begin|start transaction|commit|rollback)/i.test(text));
+}
+
+/** What is offered in Germany for less than 150.00. */
+export async function germanOptions(world: World): Promise<unknown[]> {
+  const option = async (code: string, shown: object): Promise<unknown> => ({ id: await deliveryOf(world, code), pickup: false, ...shown });
+  return Promise.all([
+    option("standard", { name: "Standardversand", carrier: "DHL", price: eur(490), minDays: 2, maxDays: 4 }),
+    option("express", { name: "Expressversand", carrier: "DHL Express", price: eur(1290), minDays: 1, maxDays: 2 }),
+    option("pickup-berlin", { name: "Abholung im Laden in Berlin", carrier: null, price: eur(0), minDays: 0, maxDays: 1, pickup: true }),
+  ]);
+}

@@ -1,0 +1,208 @@
+/**
+ * A canary for what is a buyer's or a secret: unmistakable values go through every cart operation, also through requests that fail, and are then
+ * looked for in every answer, log line, event and column of every table.
+ */
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eraseDue } from "#commerce/addresses/personal-data.ts";
+import { cartsUrl, makeCart, makeCode } from "#test/operations/cart-calls.ts";
+import { type Answer, createWorld, type World } from "#test/support/world.ts";
+
+/** What may be shown is of another kind: the country, the town, half of the postal code, initials, the e-mail's hint. */
+const markers = {
+  name: "Zqxvgiven Zqxvfamily",
+  company: "Zqxvcompany",
+  street: "Zqxvstreet 77",
+  floor: "Zqxvfloor",
+  yard: "Zqxvyard",
+  district: "Zqxvdistrict",
+  mailbox: "zqxvmailbox",
+  domain: "zqxvdomain",
+  buyersMailbox: "zqxvbuyer",
+  phone: "31201234987",
+  key: "zqxvkey",
+  postalCode: "9876ZX",
+  postalCodeSpaced: "9876 ZX",
+} as const;
+
+const address = {
+  recipientName: markers.name,
+  company: markers.company,
+  line1: markers.street,
+  line2: markers.floor,
+  line3: markers.yard,
+  district: markers.district,
+  city: "Utrecht",
+  postalCode: markers.postalCode,
+  countryCode: "NL",
+  phone: `+${markers.phone}`,
+  email: `${markers.mailbox}@${markers.domain}.example`,
+};
+
+/** Where each marker is found, as `marker: place`. */
+function findMarkers(place: string, text: string): string[] {
+  const searched = text.toLowerCase();
+  return Object.entries(markers).flatMap(([name, value]) => (searched.includes(value.toLowerCase()) ? [`${name}: ${place}`] : []));
+}
+
+describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engine) => {
+  let world: World;
+  const answers: { readonly name: string; readonly answer: Answer }[] = [];
+  const tokens: string[] = [];
+  let restCart: string;
+
+  beforeAll(async () => {
+    world = await createWorld(engine);
+    await makeCode(world, "CANARY");
+    await makeCode(world, "CANARY-DEAR", { minimumSubtotalMinor: 1_000_000, currency: "EUR" });
+    restCart = (await makeCart(world, { lines: { "KIT-KVERN": 1 } })).id;
+    await walkRest();
+    await walkGraphql();
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  const rest = async (
+    name: string,
+    { method, path, body, key = name }: { method: string; path: string; body: unknown; key?: string },
+  ): Promise<Answer> => {
+    const headers = { authorization: `Bearer ${world.demo.keys.full}`, "idempotency-key": `${markers.key}-${key.replaceAll(" ", "-")}` };
+    const answer = await world.send({ method, url: `${cartsUrl}/${restCart}${path}`, headers, body });
+    answers.push({ name: `REST ${name}`, answer });
+    return answer;
+  };
+
+  async function walkRest(): Promise<void> {
+    const set = (name: string, body: unknown, key = name) => rest(name, { method: "PUT", path: "/address", body, key });
+    const statuses = [
+      await set("set", { address }),
+      await set("set", { address }),
+      await set("set with the same key and another body", { address: { ...address, line2: markers.yard } }, "set"),
+      await set("set again", { address, expectedVersion: 2, validation: "basic" }),
+      await set("another version", { address, expectedVersion: 99 }),
+      await set("bad parts", {
+        address: { ...address, postalCode: `${markers.postalCode}${markers.postalCode}`, phone: markers.street, email: markers.mailbox },
+      }),
+      await set("bad region", { address: { ...address, regionCode: "ZQ" } }),
+      await set("html", { address: { ...address, line1: `<b>${markers.street}</b>` } }),
+      await set("wrong types", { address: { ...address, line1: [markers.street], city: { name: markers.name } } }),
+      await set("an unknown field", { address: { ...address, zqxvextra: markers.street }, surprise: markers.name }),
+      await set("too long", { address: { ...address, recipientName: markers.name.repeat(10) } }),
+      await set("broken JSON", `{"address":{"recipientName":"${markers.name}",`),
+      await set("another country", { address: { ...address, countryCode: "US", regionCode: "CA", postalCode: "94103" } }),
+      await rest("apply", { method: "PUT", path: "/promotion", body: { code: "canary" } }),
+      await rest("apply too dear", { method: "PUT", path: "/promotion", body: { code: "canary-dear" } }),
+      await rest("apply unknown", { method: "PUT", path: "/promotion", body: { code: "unknown" } }),
+      await rest("remove", { method: "DELETE", path: "/promotion", body: { expectedVersion: 4 } }),
+      await rest("read", { method: "GET", path: "", body: undefined }),
+      await rest("revoke another version", { method: "POST", path: "/revoke", body: { expectedVersion: 1 } }),
+      await rest("revoke", { method: "POST", path: "/revoke", body: { expectedVersion: 5, reason: "buyer_request" } }),
+      await set("set after the end", { address }),
+    ].map(({ status }) => status);
+    expect(statuses).toEqual([200, 200, 409, 200, 409, 400, 400, 400, 400, 400, 400, 400, 409, 200, 409, 404, 200, 200, 409, 200, 409]);
+    tokens.push(...answers.flatMap(({ answer }) => answer.body?.data?.addressToken ?? []));
+  }
+
+  async function walkGraphql(): Promise<void> {
+    const { id: cartId } = await makeCart(world, { lines: { "KIT-KVERN": 1 } });
+    const ask = async (name: string, field: string, input: unknown): Promise<Answer> => {
+      const [type, selection] =
+        field === "cartAddressSet"
+          ? ["PublicCartAddressSetRequest", "addressToken address { city } validation { corrected }"]
+          : ["CartBuyerSetInput", "buyer { emailHint }"];
+      const query = `mutation ($cartId: ID!, $key: String, $input: ${type}!) { ${field}(cartId: $cartId, idempotencyKey: $key, input: $input) { ${selection} } }`;
+      const answer = await world.graphql(query, {
+        variables: { cartId, key: `${markers.key}-${name.replaceAll(" ", "-")}`, input },
+        token: "storefront",
+      });
+      answers.push({ name: `GraphQL ${name}`, answer });
+      return answer;
+    };
+    const set = await ask("set", "cartAddressSet", { address });
+    tokens.push(set.body.data.cartAddressSet.addressToken);
+    await ask("set", "cartAddressSet", { address });
+    await ask("another version", "cartAddressSet", { address, expectedVersion: 99 });
+    await ask("bad parts", "cartAddressSet", { address: { ...address, postalCode: "X", email: markers.mailbox } });
+    await ask("too long", "cartAddressSet", { address: { ...address, recipientName: markers.name.repeat(10) } });
+    const buyer = await ask("buyer", "cartBuyerSet", { email: `${markers.buyersMailbox}@${markers.domain}.example` });
+    expect(buyer.body.data.cartBuyerSet.buyer.emailHint).toBe("z•••@z•••.example");
+    await ask("a bad e-mail", "cartBuyerSet", { email: `${markers.buyersMailbox} ${markers.domain}` });
+  }
+
+  // KNOWN FAULT, red until it is mended in src/web/graphql-failures.ts: GraphQL's own messages quote the value that does not fit its type
+  // (`Variable "$input" got invalid value { recipientName: … }`), so that a refusal repeats a whole address.
+  it.each([
+    ["an unknown field", { address: { ...address, zqxvextra: 1 } }],
+    ["a missing field", { address: { ...address, recipientName: undefined } }],
+    ["a wrong type", { address: { ...address, line1: [markers.street] } }],
+    ["a text for the address", { address: markers.street }],
+  ])("is not quoted by GraphQL's refusal of %s", async (_name, input) => {
+    const query = `mutation ($input: PublicCartAddressSetRequest!) { cartAddressSet(cartId: "cart_x", input: $input) { cartId } }`;
+    for (const token of ["storefront", "admin"]) {
+      const { status, text } = await world.graphql(query, { variables: { input }, token });
+      expect({ status, found: findMarkers("the answer", text) }).toEqual({ status: expect.any(Number), found: [] });
+    }
+  });
+
+  it("is in no answer, of success or of refusal", () => {
+    expect(answers.length).toBeGreaterThan(25);
+    expect(answers.flatMap(({ name, answer }) => findMarkers(name, answer.text + JSON.stringify(answer.headers)))).toEqual([]);
+  });
+
+  it("is in no line of the log", () => {
+    expect(world.logged.length).toBeGreaterThan(25);
+    expect(findMarkers("the log", JSON.stringify(world.logged))).toEqual([]);
+  });
+
+  it("is in no event", async () => {
+    const events = await world.database.db.selectFrom("event").select(["type", "snapshot", "thin"]).execute();
+    expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(["cart.address_set", "cart.revoked", "cart.updated"]));
+    expect(events.flatMap(({ type, snapshot, thin }) => findMarkers(type, snapshot + thin))).toEqual([]);
+  });
+
+  /** Whole rows as text, and the bytes of each bytea read as text of one and of many bytes a character. */
+  const stored = async (): Promise<{ place: string; text: string }[]> => {
+    const { db } = world.database;
+    const { rows: columns } = await sql<{ tableName: string; columnName: string; dataType: string }>`
+      select table_name, column_name, data_type from information_schema.columns where table_schema = 'public' order by 1, 2`.execute(db);
+    const texts: { place: string; text: string }[] = [];
+    for (const table of new Set(columns.map(({ tableName }) => tableName))) {
+      const { rows } = await sql<{ text: string }>`select coalesce(string_agg(t::text, ' '), '') as text from ${sql.table(table)} t`.execute(db);
+      texts.push({ place: table, text: rows[0]?.text ?? "" });
+    }
+    for (const { tableName, columnName } of columns.filter(({ dataType }) => dataType === "bytea")) {
+      const { rows } = await sql<{ bytes: Uint8Array | null }>`select ${sql.ref(columnName)} as bytes from ${sql.table(tableName)}`.execute(db);
+      const bytes = Buffer.concat(rows.flatMap(({ bytes: value }) => (value === null ? [] : [value])));
+      texts.push({ place: `${tableName}.${columnName}`, text: `${bytes.toString("latin1")} ${bytes.toString("utf8")}` });
+    }
+    return texts;
+  };
+
+  it("is in no column of any table", async () => {
+    const texts = await stored();
+    const places = texts.map(({ place }) => place);
+    expect(places).toEqual(
+      expect.arrayContaining(["cart", "personal_data.sealed", "idempotency_record.sealed", "idempotency_record.idempotency_key"]),
+    );
+    expect(texts.flatMap(({ place, text }) => findMarkers(place, text))).toEqual([]);
+  });
+
+  it("has tokens that are stored as digests alone, in no table, event or log", async () => {
+    // Replays say what was said: as many different ones as there were effects.
+    expect(new Set(tokens).size).toBe(3);
+    const everything = [...(await stored()), { place: "the log", text: JSON.stringify(world.logged) }];
+    expect(
+      everything.filter(({ text }) => tokens.some((token) => text.includes(token) || text.includes(token.slice(4)))).map(({ place }) => place),
+    ).toEqual([]);
+  });
+
+  it("is erased with its key a day after the cart was revoked", async () => {
+    world.clock.advance(24 * 3_600_000);
+    await eraseDue(world.database.db, world.clock.now());
+    const rows = await world.database.db.selectFrom("personalData").selectAll().where("cartId", "=", restCart).execute();
+    const erased = { countryCode: "NL", regionCode: null, city: null, postalCodePrefix: null, recipientInitials: null, complete: false };
+    expect(rows.map(({ sealed, dataKey, keyId, masked }) => ({ sealed, dataKey, keyId, masked }))).toEqual([
+      { sealed: null, dataKey: null, keyId: null, masked: erased },
+      { sealed: null, dataKey: null, keyId: null, masked: erased },
+    ]);
+  });
+});
