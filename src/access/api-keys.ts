@@ -7,6 +7,7 @@ import { createId } from "#foundation/ids.ts";
 import type { Database } from "#database/connect.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import { sql } from "kysely";
+import { noteUse } from "./last-used.ts";
 import { isScope, type Scope } from "./scopes.ts";
 import { matchesDigest, mintSecret, parseSecret } from "./secrets.ts";
 import type { ApiKeyViewer } from "./viewer.ts";
@@ -65,9 +66,10 @@ async function findKey(reader: Reader, keyId: string): Promise<KeyRow | undefine
 }
 
 /** At most one write per key and minute; the request does not wait for it. */
-export async function recordUse(db: Database, apiKeyId: string, now: Date): Promise<void> {
-  await sql`update api_key set last_used_at = ${now} where id = ${apiKeyId} and (last_used_at is null or last_used_at < ${new Date(now.getTime() - 60_000)})`.execute(
-    db,
+export function recordUse(db: Database, apiKeyId: string, now: Date): Promise<void> {
+  const minuteAgo = new Date(now.getTime() - 60_000);
+  return noteUse(db, { credentialId: apiKeyId, now }, () =>
+    sql`update api_key set last_used_at = ${now} where id = ${apiKeyId} and (last_used_at is null or last_used_at <= ${minuteAgo})`.execute(db),
   );
 }
 

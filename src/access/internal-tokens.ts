@@ -5,6 +5,7 @@ import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import type { Access } from "./api-keys.ts";
+import { noteUse } from "./last-used.ts";
 import type { Role } from "./scopes.ts";
 import { matchesDigest, mintSecret, parseSecret } from "./secrets.ts";
 import type { InternalViewer } from "./viewer.ts";
@@ -92,9 +93,11 @@ export async function revokeInternalToken(transaction: Transaction, access: Acce
 }
 
 /** At most one write per token and minute. */
-export async function recordTokenUse(db: Database, internalTokenId: string, now: Date): Promise<void> {
+export function recordTokenUse(db: Database, internalTokenId: string, now: Date): Promise<void> {
   const minuteAgo = new Date(now.getTime() - 60_000);
-  await sql`update internal_token set last_used_at = ${now} where id = ${internalTokenId} and (last_used_at is null or last_used_at < ${minuteAgo})`.execute(
-    db,
+  return noteUse(db, { credentialId: internalTokenId, now }, () =>
+    sql`update internal_token set last_used_at = ${now} where id = ${internalTokenId} and (last_used_at is null or last_used_at <= ${minuteAgo})`.execute(
+      db,
+    ),
   );
 }

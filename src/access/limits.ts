@@ -2,6 +2,8 @@
 export interface Quota {
   readonly quota: number;
   readonly windowSeconds: number;
+  /** What clients know it by, where that is not its own name. */
+  readonly shownAs?: string;
 }
 
 export const quotas = {
@@ -12,7 +14,7 @@ export const quotas = {
   "auth-fail": { quota: 20, windowSeconds: 300 },
   // Codes that were guessed wrong: on one cart, and by one credential.
   "promo-fail": { quota: 10, windowSeconds: 600 },
-  "promo-fail-credential": { quota: 60, windowSeconds: 600 },
+  "promo-fail-credential": { quota: 60, windowSeconds: 600, shownAs: "promo-fail" },
 } as const satisfies Record<string, Quota>;
 
 export type Bucket = keyof typeof quotas;
@@ -22,6 +24,11 @@ export const credentialBuckets: readonly Bucket[] = ["default", "write"];
 
 export function isBucket(name: string): name is Bucket {
   return Object.hasOwn(quotas, name);
+}
+
+export function shownName(bucket: Bucket): string {
+  const quota: Quota = quotas[bucket];
+  return quota.shownAs ?? bucket;
 }
 
 /** The quota in force; undefined when limits are off. */

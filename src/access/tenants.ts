@@ -1,7 +1,8 @@
 /** Merchants, the apps that integrate with them, and installations: an app let in by a merchant with some scopes. */
 import { type FailureConflict, fail, failAt } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import { brokenConstraint, sqlState, type Transaction, uniqueViolation } from "#database/transaction.ts";
+import { brokenConstraint, sqlState, uniqueViolation } from "#database/sql-state.ts";
+import { type Transaction } from "#database/transaction.ts";
 import type { Access } from "./api-keys.ts";
 import type { Scope } from "./scopes.ts";
 

@@ -82,10 +82,18 @@ describeOnBoth("API keys", (open) => {
     const lastUsedAt = async (): Promise<unknown> =>
       (await db.selectFrom("apiKey").select("lastUsedAt").where("id", "=", apiKeyId).executeTakeFirst())?.lastUsedAt;
     await recordUse(db, apiKeyId, now);
-    await recordUse(db, apiKeyId, later(60_000));
+    await recordUse(db, apiKeyId, later(59_999));
     expect(await lastUsedAt()).toEqual(now);
-    await recordUse(db, apiKeyId, later(60_001));
-    expect(await lastUsedAt()).toEqual(later(60_001));
+    await recordUse(db, apiKeyId, later(60_000));
+    expect(await lastUsedAt()).toEqual(later(60_000));
+    // Noted by another process: this one keeps to the same minute.
+    await db
+      .updateTable("apiKey")
+      .set({ lastUsedAt: later(120_000) })
+      .where("id", "=", apiKeyId)
+      .execute();
+    await recordUse(db, apiKeyId, later(130_000));
+    expect(await lastUsedAt()).toEqual(later(120_000));
   });
 
   it("end with their installation, which gets no new ones", async () => {
