@@ -1,10 +1,11 @@
 /** Load: as fast as a number of connections goes, and at a fixed rate for the latencies. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Connection, connect } from "./connection.ts";
+import type { BeginRequests } from "./requests.ts";
 
 export interface Target {
   readonly port: number;
-  readonly requests: readonly Buffer[];
+  readonly begin: BeginRequests;
   readonly connections: number;
 }
 
@@ -14,15 +15,15 @@ export interface Full {
 }
 
 /** Every connection asks again as soon as it is answered. */
-export async function loadFully({ port, requests, connections: size }: Target, seconds: number): Promise<Full> {
+export async function loadFully({ port, begin, connections: size }: Target, seconds: number): Promise<Full> {
   const connections = await open(port, size);
-  let next = 0;
+  const next = begin();
   let count = 0;
   const startedAt = performance.now();
   const until = startedAt + seconds * 1000;
   const work = async (connection: Connection): Promise<void> => {
     while (performance.now() < until) {
-      await ask(connection, at(requests, next++));
+      await ask(connection, next());
       count += 1;
     }
   };
@@ -36,8 +37,9 @@ export interface Latencies {
 }
 
 /** Requests fall due at even distances whether or not earlier ones are answered; who finds no free connection waits, and the waiting counts. */
-export async function loadEvenly({ port, requests, connections: size }: Target, rate: number, seconds: number): Promise<Latencies> {
+export async function loadEvenly({ port, begin, connections: size }: Target, rate: number, seconds: number): Promise<Latencies> {
   const connections = await open(port, size);
+  const next = begin();
   const idle = [...connections];
   const queue: { request: Buffer; dueAt: number }[] = [];
   const taken: number[] = [];
@@ -56,7 +58,7 @@ export async function loadEvenly({ port, requests, connections: size }: Target, 
       const now = performance.now();
       const due = Math.min(total, 1 + Math.floor(((now - startedAt) * rate) / 1000));
       // Dated at the tick that saw it due: the timer's own lateness is not the server's.
-      for (; sent < due; sent += 1) queue.push({ request: at(requests, sent), dueAt: now });
+      for (; sent < due; sent += 1) queue.push({ request: next(), dueAt: now });
       for (const connection of idle.splice(0, queue.length)) {
         const run = work(connection).finally(() => running.delete(run));
         running.add(run);
@@ -80,12 +82,6 @@ const open = (port: number, size: number): Promise<Connection[]> => Promise.all(
 
 function close(connections: readonly Connection[]): void {
   for (const connection of connections) connection.close();
-}
-
-function at(requests: readonly Buffer[], index: number): Buffer {
-  const request = requests[index % requests.length];
-  if (request === undefined) throw new Error("There is nothing to ask.");
-  return request;
 }
 
 const quantile = (sorted: readonly number[], share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;

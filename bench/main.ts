@@ -7,7 +7,9 @@ import { type BenchDatabase, prepareDatabase } from "./database.ts";
 import { describeMachine, findCores, pinOurselves } from "./machine.ts";
 import { measure, medianOf, type Plan, type Row } from "./measure.ts";
 import { type Start, toStarts, toTable } from "./report.ts";
-import { type Scenario, scenarios } from "./scenarios.ts";
+import { requestsOf } from "./requests.ts";
+import type { Scenario } from "./scenario.ts";
+import { scenarios } from "./scenarios.ts";
 import { programOf, type Server, servers, yardstick } from "./servers.ts";
 
 const known: Known = { scenarios: Object.keys(scenarios), servers: servers.map(({ name }) => name) };
@@ -95,10 +97,11 @@ async function measureScenario(scenario: Scenario, running: readonly { server: S
     pairs.map(({ server, child }) => ({ server, port: child.port })),
   );
   step(`${scenario.name}: ${compared} answers are the same on all servers`);
+  const begin = requestsOf(scenario);
   const subjects = pairs.map(({ server, child }) => ({
     name: server.name,
     pid: child.pid,
-    target: { port: child.port, connections, requests: scenario.asks.map((ask) => server.request(scenario, ask)) },
+    target: { port: child.port, connections, begin: begin(server) },
   }));
   return measure(scenario.name, subjects, plan);
 }

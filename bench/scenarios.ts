@@ -1,37 +1,14 @@
-/**
- * What is asked. A scenario is a fixed list of requests in the words of REST; the order is mixed by a fixed seed, so that every server and every
- * round is asked the same. A new scenario is one entry in `scenarios`.
- */
-import { readFileSync } from "node:fs";
-import { parse, print, visit } from "graphql";
+/** What is asked. A new scenario is one entry in `scenarios`. */
 import { Client } from "pg";
+import { cartScenario, promotionScenario } from "./cart-scenarios.ts";
+import { type Ask, mixed, readDocument, type Scenario, type Source } from "./scenario.ts";
 import { searches } from "./searches.ts";
-
-export interface Ask {
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** For GraphQL. */
-  readonly variables: Readonly<Record<string, unknown>>;
-}
-
-export interface Scenario {
-  readonly name: string;
-  /** The operation's document, without the directives of the gateway. */
-  readonly document: string;
-  /** The way from `data` of the GraphQL answer to the body of the REST answer. */
-  readonly envelope: readonly string[];
-  readonly asks: readonly Ask[];
-  /** What has to be true of an answer for the comparison to be fair. */
-  readonly fault: (body: unknown) => string | undefined;
-}
-
-export interface Source {
-  readonly databaseUrl: string;
-}
 
 export const scenarios: Readonly<Record<string, (source: Source) => Promise<Scenario>>> = {
   product: productScenario,
   search: () => Promise.resolve(searchScenario()),
+  cart: cartScenario,
+  promotion: promotionScenario,
 };
 
 const productsMax = 500;
@@ -55,21 +32,24 @@ async function productScenario({ databaseUrl }: Source): Promise<Scenario> {
   const asks = rows.map(({ merchant, product }, index): Ask => {
     const language = languages[index % languages.length];
     return {
+      method: "GET",
       path: `/api/v1/catalog/merchants/${merchant}/products/${product}`,
       headers: language === undefined ? {} : { "accept-language": language },
       variables: { merchantSlug: merchant, productSlug: product },
     };
   });
-  return { name: "product", document: readDocument("catalog/getPublicMerchantProduct"), envelope: [], asks: mixed(asks), fault: () => undefined };
+  const document = readDocument("catalog/getPublicMerchantProduct");
+  return { name: "product", document, envelope: [], asks: mixed(asks), fault: () => undefined, effect: null };
 }
 
 function searchScenario(): Scenario {
   const asks = searches.map(([market, locale, q, more = {}]): Ask => {
     const variables = { q, locale, market, sort: "relevance", page: 1, pageSize: 20, ...more };
     const text = Object.entries(variables).map(([name, value]) => [name, String(value)]);
-    return { path: `/api/v1/search?${new URLSearchParams(text).toString()}`, headers: {}, variables };
+    return { method: "GET", path: `/api/v1/search?${new URLSearchParams(text).toString()}`, headers: {}, variables };
   });
-  return { name: "search", document: readDocument("catalog/searchPublicProducts"), envelope: ["productSearch"], asks: mixed(asks), fault: tooFew };
+  const document = readDocument("catalog/searchPublicProducts");
+  return { name: "search", document, envelope: ["productSearch"], asks: mixed(asks), fault: tooFew, effect: null };
 }
 
 function tooFew(body: unknown): string | undefined {
@@ -77,28 +57,4 @@ function tooFew(body: unknown): string | undefined {
   return meta.totalItems < hitsMin
     ? `it finds ${meta.totalItems} products, and below ${hitsMin} spelling is corrected; take more --products`
     : undefined;
-}
-
-function readDocument(name: string): string {
-  const text = readFileSync(new URL(`../schema/operations/${name}.graphql`, import.meta.url), "utf8");
-  const bare = visit(parse(text), {
-    Directive: () => null,
-    OperationDefinition: ({ description: _description, ...definition }) => definition,
-  });
-  return print(bare);
-}
-
-/** Mulberry32: a small generator of the same numbers every time. */
-function mixed<Item>(items: readonly Item[]): Item[] {
-  let state = 20_260_101;
-  const random = (): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let value = Math.imul(state ^ (state >>> 15), 1 | state);
-    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
-    return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32;
-  };
-  return items
-    .map((item) => ({ item, key: random() }))
-    .toSorted((a, b) => a.key - b.key)
-    .map(({ item }) => item);
 }

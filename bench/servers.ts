@@ -1,6 +1,7 @@
 /** The servers that are compared: how each is started, and how it is asked for the same as the others. A new one is one entry in `servers`. */
 import type { Program } from "./children.ts";
-import type { Ask, Scenario } from "./scenarios.ts";
+import { withFreshKey } from "./idempotency-keys.ts";
+import type { Ask, Scenario } from "./scenario.ts";
 
 export interface Settings {
   readonly databaseUrl: string;
@@ -35,7 +36,8 @@ export function oursEnvironment(settings: Settings): Record<string, string> {
   };
 }
 
-const askRest = (_scenario: Scenario, { path, headers }: Ask): Buffer => toRequest({ method: "GET", path, headers, body: undefined });
+const askRest = (_scenario: Scenario, { method, path, headers, body }: Ask): Buffer =>
+  toRequest({ method, path, headers, body: body === undefined ? undefined : JSON.stringify(body) });
 
 const askGraphql = ({ document }: Scenario, { variables, headers }: Ask): Buffer =>
   toRequest({ method: "POST", path: "/graphql", headers, body: JSON.stringify({ query: document, variables }) });
@@ -86,5 +88,5 @@ function toRequest({ method, path, headers, body }: Request): Buffer {
 export function programOf(server: Server, settings: Settings, scenario: Scenario): Program {
   const [ask] = scenario.asks;
   if (ask === undefined) throw new Error(`The scenario ${scenario.name} asks nothing.`);
-  return { command: server.command, environment: server.environment(settings), firstRequest: server.request(scenario, ask) };
+  return { command: server.command, environment: server.environment(settings), firstRequest: withFreshKey(server.request(scenario, ask)) };
 }

@@ -1,11 +1,14 @@
 /**
- * What the others are measured against: node:http and pg written by hand for just these addresses. One named prepared statement for a request,
+ * What the others are measured against: node:http and pg written by hand for just these addresses. One named prepared statement for a read,
  * JSON written by PostgreSQL where it can, keys checked by their digest in memory. It neither counts nor logs requests, nor does it check much.
  */
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { json } from "node:stream/consumers";
 import { Pool, types } from "pg";
 import { askedChain } from "./locales.ts";
+import { readCartPage } from "./yardstick-cart.ts";
+import { applyPromotion } from "./yardstick-promotion.ts";
 import { readProductPage } from "./yardstick-product.ts";
 import { createSearch } from "./yardstick-search.ts";
 
@@ -13,34 +16,70 @@ const { PORT: port, DATABASE_URL: connectionString, PUBLIC_URL: publicUrl = "" }
 
 types.setTypeParser(types.builtins.INT8, Number);
 const pool = new Pool({ connectionString, max: 10 });
-const { rows: keyRows } = await pool.query<{ digest: Buffer }>(
-  "select digest from api_key where revoked_at is null and (expires_at is null or expires_at > now())",
+interface Holder {
+  readonly merchantId: string;
+  readonly installationId: string;
+}
+
+const { rows: keyRows } = await pool.query<Holder & { digest: Buffer }>(
+  `select digest, merchant_id as "merchantId", installation_id as "installationId" from api_key
+   where revoked_at is null and (expires_at is null or expires_at > now())`,
 );
-const digests = new Set(keyRows.map(({ digest }) => digest.toString("base64")));
+const holders = new Map(keyRows.map(({ digest, ...holder }) => [digest.toString("base64"), holder]));
 const search = createSearch(pool, publicUrl);
 
-const isKnown = (key: string): boolean => digests.has(createHash("sha256").update(key).digest("base64"));
+const holderOf = (authorization: string): Holder | undefined =>
+  holders.get(createHash("sha256").update(authorization.replace("Bearer ", "")).digest("base64"));
 
 const productPath = /^\/api\/v1\/catalog\/merchants\/([^/?]+)\/products\/([^/?]+)$/;
+const cartPath = /^\/api\/v1\/open\/storefront\/carts\/([^/?]+)(\/promotion)?$/;
 const searchPath = "/api/v1/search?";
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { url = "", headers } = request;
-  if (headers.authorization !== undefined && !isKnown(headers.authorization.replace("Bearer ", ""))) return send(response, 401, "{}");
+  const { authorization } = headers;
+  const holder = authorization === undefined ? null : holderOf(authorization);
+  if (holder === undefined) return send(response, 401, "{}");
   const [, merchantSlug, productSlug] = productPath.exec(url) ?? [];
-  if (merchantSlug !== undefined && productSlug !== undefined) {
-    const page = await readProductPage(pool, {
-      merchantSlug: decodeURIComponent(merchantSlug),
-      productSlug: decodeURIComponent(productSlug),
-      chain: askedChain(headers["accept-language"]),
-      publicUrl,
-    });
-    if (page === undefined) return send(response, 404, "{}");
-    response.setHeader("content-language", page.locale);
-    return send(response, 200, page.body);
-  }
+  if (merchantSlug !== undefined && productSlug !== undefined) return sendProduct(request, response, { merchantSlug, productSlug });
   if (url.startsWith(searchPath)) return send(response, 200, await search(new URLSearchParams(url.slice(searchPath.length))));
-  send(response, 404, "{}");
+  return holder === null ? send(response, 404, "{}") : answerHolder(request, response, holder);
+}
+
+async function answerHolder(request: IncomingMessage, response: ServerResponse, holder: Holder): Promise<void> {
+  const [, cartId, change] = cartPath.exec(request.url ?? "") ?? [];
+  if (cartId === undefined) return send(response, 404, "{}");
+  return change === undefined ? sendCart(response, cartId, holder) : changeCart(request, response, { cartId, ...holder });
+}
+
+interface Slugs {
+  readonly merchantSlug: string;
+  readonly productSlug: string;
+}
+
+async function sendProduct({ headers }: IncomingMessage, response: ServerResponse, { merchantSlug, productSlug }: Slugs): Promise<void> {
+  const page = await readProductPage(pool, {
+    merchantSlug: decodeURIComponent(merchantSlug),
+    productSlug: decodeURIComponent(productSlug),
+    chain: askedChain(headers["accept-language"]),
+    publicUrl,
+  });
+  if (page === undefined) return send(response, 404, "{}");
+  response.setHeader("content-language", page.locale);
+  send(response, 200, page.body);
+}
+
+async function sendCart(response: ServerResponse, cartId: string, { merchantId }: Holder): Promise<void> {
+  const page = await readCartPage(pool, { cartId, merchantId, publicUrl });
+  send(response, page === undefined ? 404 : 200, page ?? "{}");
+}
+
+async function changeCart(request: IncomingMessage, response: ServerResponse, of: Holder & { readonly cartId: string }): Promise<void> {
+  const { "idempotency-key": key } = request.headers;
+  const { code } = (await json(request)) as { readonly code?: unknown };
+  if (request.method !== "PUT" || typeof key !== "string" || typeof code !== "string") return send(response, 400, "{}");
+  const { status, body } = await applyPromotion(pool, { ...of, key, code, publicUrl });
+  send(response, status, body);
 }
 
 function send(response: ServerResponse, status: number, body: string): void {

@@ -1,0 +1,64 @@
+/** What a scenario is, and what those of any kind are made of. The order of its requests is mixed by a fixed seed: every server and every round has the same. */
+import { readFileSync } from "node:fs";
+import { parse, print, visit } from "graphql";
+
+export interface Ask {
+  readonly method: "GET" | "PUT";
+  readonly path: string;
+  /** An Idempotency-Key that is `keyPlaceholder` becomes another one each time it is sent. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** For GraphQL. */
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** How the answers of a scenario that writes are compared: what a request answers hangs on what the one before it left. */
+export interface Effect {
+  /** Rises by one with every request to the same path. */
+  readonly versionOf: (body: unknown) => number;
+  /** The rest of the answer, which is the same after the same changes. */
+  readonly withoutVersion: (body: unknown) => unknown;
+}
+
+export interface Scenario {
+  readonly name: string;
+  /** The operation's document, without the directives of the gateway. */
+  readonly document: string;
+  /** The way from `data` of the GraphQL answer to the body of the REST answer. */
+  readonly envelope: readonly string[];
+  readonly asks: readonly Ask[];
+  /** What has to be true of an answer for the comparison to be fair. */
+  readonly fault: (body: unknown) => string | undefined;
+  /** Null: it only reads. */
+  readonly effect: Effect | null;
+}
+
+export interface Source {
+  readonly databaseUrl: string;
+  /** Holds every scope. */
+  readonly apiKey: string;
+}
+
+export function readDocument(name: string): string {
+  const text = readFileSync(new URL(`../schema/operations/${name}.graphql`, import.meta.url), "utf8");
+  const bare = visit(parse(text), {
+    Directive: () => null,
+    OperationDefinition: ({ description: _description, ...definition }) => definition,
+  });
+  return print(bare);
+}
+
+/** Mulberry32: a small generator of the same numbers every time. */
+export function mixed<Item>(items: readonly Item[]): Item[] {
+  let state = 20_260_101;
+  const random = (): number => {
+    state = (state + 0x6d2b79f5) | 0;
+    let value = Math.imul(state ^ (state >>> 15), 1 | state);
+    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
+    return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return items
+    .map((item) => ({ item, key: random() }))
+    .toSorted((a, b) => a.key - b.key)
+    .map(({ item }) => item);
+}
