@@ -128,18 +128,67 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
     await ask("a bad e-mail", "cartBuyerSet", { email: `${markers.buyersMailbox} ${markers.domain}` });
   }
 
-  // KNOWN FAULT, red until it is mended in src/web/graphql-failures.ts: GraphQL's own messages quote the value that does not fit its type
-  // (`Variable "$input" got invalid value { recipientName: … }`), so that a refusal repeats a whole address.
-  it.each([
-    ["an unknown field", { address: { ...address, zqxvextra: 1 } }],
-    ["a missing field", { address: { ...address, recipientName: undefined } }],
-    ["a wrong type", { address: { ...address, line1: [markers.street] } }],
-    ["a text for the address", { address: markers.street }],
-  ])("is not quoted by GraphQL's refusal of %s", async (_name, input) => {
+  const variableCases: [string, unknown, string][] = [
+    ["an unknown field", { address: { ...address, zqxvextra: 1 } }, 'at "input.address" is not valid: Field "zqxvextra" is not defined by type'],
+    ["a missing field", { address: { ...address, recipientName: undefined } }, 'Field "recipientName" of required type "String!" was not provided.'],
+    ["a wrong type", { address: { ...address, line1: [markers.street] } }, 'at "input.address.line1" is not valid: expected type String.'],
+    ["a text for the address", { address: markers.street }, 'at "input.address" is not valid: Expected type "PostalAddressInput" to be an object.'],
+    ["a value of no enum", { address, validation: markers.name }, 'at "input.validation" is not valid: expected type '],
+    ["a text for a number", { address, expectedVersion: markers.phone }, 'at "input.expectedVersion" is not valid: expected type Int.'],
+    ["a number out of range", { address, expectedVersion: Number(markers.phone) }, 'at "input.expectedVersion" is not valid: expected type Int.'],
+    ["a field that is named like a person", { address: { ...address, [markers.name]: 1 } }, "a field is not defined by type"],
+  ];
+
+  it.each(variableCases)("is not quoted by GraphQL's refusal of %s, which says what was expected", async (_name, input, expected) => {
     const query = `mutation ($input: PublicCartAddressSetRequest!) { cartAddressSet(cartId: "cart_x", input: $input) { cartId } }`;
     for (const token of ["storefront", "admin"]) {
-      const { status, text } = await world.graphql(query, { variables: { input }, token });
+      const { status, text, body } = await world.graphql(query, { variables: { input }, token });
       expect({ status, found: findMarkers("the answer", text) }).toEqual({ status: expect.any(Number), found: [] });
+      expect(body.errors[0].message).toContain(expected);
+      expect(body.errors[0].message).toContain('Variable "$input"');
+      expect(body.errors[0].extensions.code).toBe("malformed_request");
+    }
+  });
+
+  const addressOf = (parts: string): string => `mutation { cartAddressSet(cartId: "cart_x", input: { address: ${parts} }) { cartId } }`;
+  const documentCases: [string, string, string][] = [
+    ["a text for the address", addressOf(`"${markers.street}"`), "expected type PostalAddressInput!."],
+    ["a list for a text", addressOf(`{ line1: ["${markers.street}"] }`), "expected type String."],
+    ["a number for a text", addressOf(`{ phone: ${markers.phone} }`), "expected type String."],
+    ["a bare word for a text", addressOf(`{ line1: ${markers.floor} }`), "expected type String."],
+    ["a value of no enum", `mutation { cartAddressSet(cartId: "c", input: { validation: ${markers.floor} }) { cartId } }`, "expected type "],
+    ["a text for an enum", `mutation { cartAddressSet(cartId: "c", input: { validation: "${markers.name}" }) { cartId } }`, "expected type "],
+    [
+      "a text for a number",
+      `mutation { cartAddressSet(cartId: "c", input: { expectedVersion: "${markers.name}" }) { cartId } }`,
+      "expected type Int.",
+    ],
+    [
+      "a number out of range",
+      `mutation { cartAddressSet(cartId: "c", input: { expectedVersion: ${markers.phone} }) { cartId } }`,
+      "expected type Int.",
+    ],
+    ["a name without quotes", addressOf(`{ recipientName: ${markers.name}, line1: "x" }`), "Syntax Error: "],
+    ["a text in the wrong place", addressOf(`{ "${markers.name}": 1 }`), "found String."],
+    ["a text with quotes in it", addressOf(`{ """${markers.floor} "${markers.street}" 1""": 1 }`), "found BlockString."],
+    ["a number in the wrong place", addressOf(`{ ${markers.phone}: 1 }`), "found Int."],
+    ["a text without an end", addressOf(`{ recipientName: "${markers.name} }`), "Syntax Error: Unterminated string."],
+  ];
+
+  it.each(documentCases)("is not quoted by GraphQL's refusal of a document with %s", async (_name, query, expected) => {
+    for (const token of ["storefront", "admin"]) {
+      const { status, text, body } = await world.graphql(query, { token });
+      expect({ status, found: findMarkers("the answer", text) }).toEqual({ status: 400, found: [] });
+      expect(body.errors.map(({ message }: { message: string }) => message).join("\n")).toContain(expected);
+    }
+  });
+
+  it("is not quoted where an operation of that name is asked for, or the body cannot be read", async () => {
+    const bodies = [JSON.stringify({ query: "query A { viewer { role } }", operationName: markers.name }), `{"query": ${markers.name}`];
+    for (const body of bodies) {
+      const headers = { authorization: `Bearer ${world.demo.tokens.storefront}` };
+      const { status, text } = await world.send({ method: "POST", url: "/graphql", headers, body });
+      expect({ status, found: findMarkers("the answer", text) }).toEqual({ status: 400, found: [] });
     }
   });
 

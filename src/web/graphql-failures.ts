@@ -6,6 +6,7 @@ import { Failure, fail, toErrorBody, toFailure } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { type Arrival, viewerOf } from "./asker.ts";
+import { withoutValues } from "./graphql-messages.ts";
 
 interface FailureServices {
   readonly publicUrl: string;
@@ -76,7 +77,7 @@ interface Seen {
   readonly suggests: boolean;
 }
 
-/** Without `data` nothing was executed: what could not be parsed or validated is the client's, and GraphQL's own words help. */
+/** Without `data` nothing was executed: what could not be parsed or validated is the client's, and GraphQL's own words help, but for what they quote. */
 function failureOf(error: unknown, { result, suggests }: Seen): Failure {
   const original = error instanceof GraphQLError ? originOf(error) : error;
   if (original instanceof Failure) return original;
@@ -84,7 +85,8 @@ function failureOf(error: unknown, { result, suggests }: Seen): Failure {
   if (!isGraphqlsOwn) return orUnavailable(toFailure(original));
   const isClients = !("data" in result) || error.message.startsWith("Variable ");
   if (!isClients) return fail("internal_error", { cause: error });
-  return fail("malformed_request", { message: suggests ? error.message : error.message.replace(/ Did you mean .*$/s, "") });
+  const message = withoutValues(error.message);
+  return fail("malformed_request", { message: suggests ? message : message.replace(/ Did you mean .*$/s, "") });
 }
 
 function statusOf(failures: readonly Failure[], result: ExecutionResult): number {

@@ -106,7 +106,9 @@ function rootFields(selectionSet: SelectionSetNode, document: DocumentNode): Fie
 /** A variable that is not sent has its default, the key as well. */
 function defaultTexts({ variableDefinitions = [] }: OperationDefinitionNode): Record<string, string> {
   return Object.fromEntries(
-    variableDefinitions.flatMap(({ variable, defaultValue }) => (defaultValue?.kind === Kind.STRING ? [[variable.name.value, defaultValue.value]] : [])),
+    variableDefinitions.flatMap(({ variable, defaultValue }) =>
+      defaultValue?.kind === Kind.STRING ? [[variable.name.value, defaultValue.value]] : [],
+    ),
   );
 }
 
