@@ -1,36 +1,44 @@
 /** What comes due by the clock alone is written from time to time; until then every read counts it from the clock itself. */
 import { eraseDue } from "#commerce/addresses/personal-data.ts";
 import { expireCarts } from "#commerce/carts/end-carts.ts";
-import { endDuePromotions } from "#commerce/promotions/end-due-promotions.ts";
+import { endDuePromotions, startDuePromotions } from "#commerce/promotions/due-promotions.ts";
 import { refreshDue } from "#commerce/search/refresh-due.ts";
 import { sweepRecords } from "#database/idempotency.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphServices } from "#graph/context.ts";
 
+export interface SweepRound {
+  readonly now: Date;
+  /** Ends it between two transactions. */
+  readonly signal: AbortSignal;
+}
+
 interface Sweep {
   readonly name: string;
-  readonly run: (services: GraphServices, now: Date) => Promise<unknown>;
+  /** All that is due, however much it is. */
+  readonly run: (services: GraphServices, round: SweepRound) => Promise<unknown>;
 }
 
 export const sweeps: readonly Sweep[] = [
   // A pre-order is found as one for a minute at most after its date.
-  { name: "index what came due", run: ({ db }, now) => refreshDue(db, now) },
-  { name: "expire carts", run: ({ db, publicUrl, render }, now) => expireCarts({ db, publicUrl, render, now }) },
-  { name: "end promotions", run: ({ db, render }, now) => endDuePromotions({ db, render, now }) },
-  { name: "erase personal data", run: ({ db }, now) => eraseDue(db, now) },
-  { name: "delete idempotency records", run: ({ db }, now) => sweepRecords(db, now) },
+  { name: "index what came due", run: ({ db }, { now }) => refreshDue(db, now) },
+  { name: "expire carts", run: ({ db, publicUrl, render }, round) => expireCarts({ db, publicUrl, render, ...round }) },
+  { name: "start promotions", run: ({ db, render }, round) => startDuePromotions({ db, render, ...round }) },
+  { name: "end promotions", run: ({ db, render }, round) => endDuePromotions({ db, render, ...round }) },
+  { name: "erase personal data", run: ({ db }, { now }) => eraseDue(db, now) },
+  { name: "delete idempotency records", run: ({ db }, { now, signal }) => sweepRecords(db, now, signal) },
 ];
 
 /** One round at a time; what is returned waits for the one that runs. */
 export function startSweeps(services: GraphServices, log: Log, everyMs = 60_000): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();
   let isIdle = true;
-  let isStopped = false;
+  const stop = new AbortController();
   const round = async (): Promise<void> => {
     isIdle = false;
     for (const { name, run } of sweeps) {
-      if (isStopped) break;
-      await run(services, services.clock.now()).catch((error: unknown) => log.error({ err: error, sweep: name }, "A sweep failed."));
+      if (stop.signal.aborted) break;
+      await run(services, { now: services.clock.now(), signal: stop.signal }).catch((error: unknown) => logFailure(log, name, error));
     }
     isIdle = true;
   };
@@ -39,7 +47,13 @@ export function startSweeps(services: GraphServices, log: Log, everyMs = 60_000)
   }, everyMs);
   return () => {
     clearInterval(timer);
-    isStopped = true;
+    stop.abort();
     return running;
   };
+}
+
+/** Of one that went on after a row failed, each row's failure has a line of its own. */
+function logFailure(log: Log, sweep: string, error: unknown): void {
+  log.error({ err: error, sweep }, "A sweep failed.");
+  if (error instanceof AggregateError) for (const err of error.errors) log.error({ err, sweep }, "A sweep passed over what failed.");
 }

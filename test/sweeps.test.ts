@@ -2,22 +2,63 @@
 import { expect, it } from "vitest";
 import { createLog } from "#foundation/log.ts";
 import { startSweeps, sweeps } from "#app/sweeps.ts";
+import { createId } from "#foundation/ids.ts";
 import { createContext } from "#graph/context.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 
 const dayMs = 86_400_000;
 
-const run = async (world: World, name: string): Promise<unknown> => {
+type Render = World["app"]["services"]["render"];
+
+/** As the process does it; what is rendered for the events may be watched. */
+const run = async (world: World, name: string, { render, signal = new AbortController().signal }: { render?: Render; signal?: AbortSignal } = {}) => {
   const sweep = sweeps.find((candidate) => candidate.name === name);
   if (sweep === undefined) throw new Error(`There is no sweep "${name}".`);
-  return sweep.run(world.app.services, world.clock.now());
+  const { services } = world.app;
+  return sweep.run(render === undefined ? services : { ...services, render }, { now: world.clock.now(), signal });
 };
 
 const eventsOf = async (world: World, subjectId: string): Promise<string[]> => {
   const rows = await world.database.db.selectFrom("event").select("type").where("subjectId", "=", subjectId).orderBy("subjectVersion").execute();
   return rows.map(({ type }) => type);
 };
+
+/** Those of one save in the order of the alphabet: their ids are of one moment. */
+const versionsOf = (world: World, subjectId: string): Promise<{ type: string; subjectVersion: number }[]> =>
+  world.database.db
+    .selectFrom("event")
+    .select(["type", "subjectVersion"])
+    .where("subjectId", "=", subjectId)
+    .orderBy("subjectVersion")
+    .orderBy("type")
+    .execute();
+
+/** Empty carts that were last changed one millisecond after the other, now; in the order in which they run out. */
+async function makeManyCarts(world: World, count: number): Promise<string[]> {
+  const first = await makeCart(world);
+  const { db } = world.database;
+  const copied = await db.selectFrom("cart").selectAll().where("id", "=", first).executeTakeFirstOrThrow();
+  const { deliveryOptions: _, warnings: __, ...values } = copied;
+  const rows = Array.from({ length: count }, (___, index) =>
+    Object.assign({}, values, { id: createId("cart"), expiresAt: new Date(values.expiresAt.getTime() + index) }),
+  );
+  await db.insertInto("cart").values(rows).execute();
+  await db.updateTable("cart").set({ status: "expired", version: 2 }).where("id", "=", first).execute();
+  return rows.map(({ id }) => id);
+}
+
+async function lockBySession(world: World, cartId: string, session: { status: "open" | "processing"; lifeMs: number }): Promise<void> {
+  const { db } = world.database;
+  const now = world.clock.now();
+  const { merchantId } = await db.selectFrom("cart").select("merchantId").where("id", "=", cartId).executeTakeFirstOrThrow();
+  const expiresAt = new Date(now.getTime() + session.lifeMs);
+  await db
+    .insertInto("hostedCheckoutSession")
+    .values({ id: createId("checkoutSession"), merchantId, cartId, status: session.status, expiresAt, createdAt: now, updatedAt: now })
+    .execute();
+  await db.updateTable("cart").set({ status: "locked", version: 2 }).where("id", "=", cartId).execute();
+}
 
 const makeCart = async (world: World): Promise<string> => {
   const { body } = await world.graphql(`mutation { cartCreate(input: { market: "DE" }) { id } }`, { token: "storefront" });
@@ -41,7 +82,7 @@ describeOnBoth("the sweeps", (_open, engine) => {
     world.clock.advance(1);
     expect(await read()).toMatchObject({ status: "expired", version: 2 });
     expect(await run(world, "expire carts")).toBeGreaterThan(0);
-    expect(await read()).toMatchObject({ status: "expired", version: 3, address: null, warnings: [] });
+    expect(await read()).toMatchObject({ status: "expired", version: 3, address: null, warnings: [{ code: "address_expired" }] });
     expect(await run(world, "expire carts")).toBe(0);
     expect(await eventsOf(world, cartId)).toEqual(["cart.created", "cart.address_set", "cart.expired"]);
 
@@ -71,6 +112,88 @@ describeOnBoth("the sweeps", (_open, engine) => {
     expect(await status()).toEqual({ status: "ENDED", version: 3 });
     expect(await eventsOf(world, id)).toEqual(["promotion.started", "promotion.ended"]);
   });
+
+  it("tell that a promotion has started when it has, not when it is activated for later, each with a version of its own", async () => {
+    await using world = await createWorld(engine);
+    const startsAt = new Date(world.clock.now().getTime() + dayMs).toISOString();
+    const input = { trigger: "CODE", kind: "PERCENTAGE", basisPoints: 1000, titles: [{ locale: "en", text: "Ten" }], startsAt };
+    const made = await world.graphql(`mutation ($input: PromotionCreateInput!) { promotionCreate(input: $input) { id } }`, { variables: { input } });
+    const { id } = made.body.data.promotionCreate;
+    await world.graphql(`mutation { promotionActivate(input: { promotionId: "${id}" }) { status } }`);
+    world.clock.advance(dayMs - 1);
+    expect(await run(world, "start promotions")).toBe(0);
+    world.clock.advance(1);
+    expect([await run(world, "start promotions"), await run(world, "start promotions")]).toEqual([1, 0]);
+    expect(await versionsOf(world, id)).toEqual([
+      { type: "promotion.updated", subjectVersion: 2 },
+      { type: "promotion.started", subjectVersion: 3 },
+    ]);
+    expect((await world.graphql(`{ promotion(id: "${id}") { status version } }`)).body.data.promotion).toEqual({ status: "ACTIVE", version: 3 });
+  });
+
+  it("write all carts that are due at once, and pass over those that fail, which come again the next time", async () => {
+    await using world = await createWorld(engine);
+    const { db } = world.database;
+    const ids = await makeManyCarts(world, 205);
+    world.clock.advance(31 * dayMs);
+    // A whole batch fails, and one behind it.
+    const broken = new Set([...ids.slice(0, 100), ids[150]]);
+    const render: Render = (transaction, subject) =>
+      broken.has(subject.id) ? Promise.reject(new Error("No.")) : world.app.services.render(transaction, subject);
+    const failure: unknown = await run(world, "expire carts", { render }).then(undefined, (error: unknown) => error);
+    if (!(failure instanceof AggregateError)) throw new Error("Nothing failed.");
+    expect(failure.message).toMatch(/^101 failed, \d+ did not\.$/);
+    expect(failure.errors).toHaveLength(20);
+    expect(failure.errors[0]).toMatchObject({ message: `${ids[0]} was passed over.`, cause: { message: "No." } });
+    const active = () => db.selectFrom("cart").select("id").where("id", "in", ids).where("status", "=", "active").orderBy("expiresAt").execute();
+    expect((await active()).map(({ id }) => id)).toEqual(ids.filter((id) => broken.has(id)));
+    expect(await run(world, "expire carts")).toBe(101);
+    expect(await active()).toEqual([]);
+  });
+
+  it("end before the next row when they are told to stop", async () => {
+    await using world = await createWorld(engine);
+    const ids = await makeManyCarts(world, 3);
+    await world.database.db
+      .updateTable("cart")
+      .set((cart) => ({ status: "expired", version: cart("version", "+", 1) }))
+      .where("id", "not in", ids)
+      .where("status", "in", ["active", "locked"])
+      .execute();
+    world.clock.advance(31 * dayMs);
+    const stop = new AbortController();
+    const render: Render = (transaction, subject) => {
+      stop.abort();
+      return world.app.services.render(transaction, subject);
+    };
+    expect(await run(world, "expire carts", { render, signal: stop.signal })).toBe(1);
+    expect(await run(world, "expire carts")).toBe(2);
+  });
+
+  it("write the expiry of a cart that a session which ran out has locked, and the session's before it", async () => {
+    await using world = await createWorld(engine);
+    const { db } = world.database;
+    const [ranOut = "", live = "", paying = ""] = await makeManyCarts(world, 3);
+    await lockBySession(world, ranOut, { status: "open", lifeMs: dayMs });
+    await lockBySession(world, live, { status: "open", lifeMs: 40 * dayMs });
+    await lockBySession(world, paying, { status: "processing", lifeMs: dayMs });
+    world.clock.advance(31 * dayMs);
+    await run(world, "expire carts");
+    const stored = (id: string) =>
+      db
+        .selectFrom("cart as c")
+        .innerJoin("hostedCheckoutSession as s", "s.cartId", "c.id")
+        .select(["c.status", "c.version", "s.status as session"])
+        .where("c.id", "=", id)
+        .executeTakeFirst();
+    expect(await stored(ranOut)).toEqual({ status: "expired", version: 3, session: "expired" });
+    expect(await versionsOf(world, ranOut)).toEqual([
+      { type: "cart.expired", subjectVersion: 3 },
+      { type: "cart.unlocked", subjectVersion: 3 },
+    ]);
+    expect(await stored(live)).toEqual({ status: "locked", version: 2, session: "open" });
+    expect(await stored(paying)).toEqual({ status: "locked", version: 2, session: "processing" });
+  });
 });
 
 it("a sweep that fails is logged, and the others run all the same", async () => {
@@ -81,10 +204,11 @@ it("a sweep that fails is logged, and the others run all the same", async () => 
   const cartId = await makeCart(world);
   world.clock.advance(31 * dayMs);
   const { promise, resolve } = Promise.withResolvers<undefined>();
-  // The first sweep and the last one go through db; the render of an event is what fails.
+  // The others go through db alone; the render of an event is what fails.
   const stop = startSweeps({ ...services, render: () => Promise.reject(new Error("No.")) }, log, 5);
   const timer = setInterval(() => {
-    if (lines.some((line) => line.includes("expire carts"))) resolve(undefined);
+    if (lines.some((line) => line.includes(`${cartId} was passed over.`) && line.includes("expire carts") && line.includes("No.")))
+      resolve(undefined);
   }, 5);
   await promise;
   clearInterval(timer);

@@ -30,6 +30,8 @@ create table promotion (
   buyer_references text[] not null default '{}',
   starts_at timestamptz,
   ends_at timestamptz,
+  -- When it began to apply, set as that is told; null: not yet.
+  started_at timestamptz,
   -- Orders that may have it, together and of one buyer; null: any number.
   usage_limit integer check (usage_limit >= 1),
   per_buyer_limit integer check (per_buyer_limit >= 1),
@@ -50,6 +52,7 @@ create table promotion (
 );
 create index promotion_by_merchant on promotion (merchant_id, id);
 create index promotion_due on promotion (ends_at) where status in ('active', 'paused');
+create index promotion_to_start on promotion (starts_at) where status = 'active' and started_at is null;
 create index promotion_automatic on promotion (merchant_id, priority desc, id) where trigger = 'automatic' and status = 'active';
 
 create table promotion_code (
@@ -127,7 +130,7 @@ create table cart (
 );
 create index cart_by_merchant on cart (merchant_id, id);
 create index cart_by_buyer on cart (merchant_id, buyer_reference, id) where buyer_reference is not null;
-create index cart_by_expiry on cart (expires_at) where status = 'active';
+create index cart_by_expiry on cart (expires_at, id) where status in ('active', 'locked');
 create unique index cart_address_token on cart (address_token_digest) where address_token_digest is not null;
 
 create table cart_line (

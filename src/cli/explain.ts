@@ -1,7 +1,7 @@
 /** What a person at the command line reads when a command fails: one line that says what to do, or the whole of a bug. */
 import { BadSetting } from "#app/settings.ts";
 import { FolderUnusable } from "#database/folder-lock.ts";
-import { sqlState } from "#database/transaction.ts";
+import { sqlState } from "#database/sql-state.ts";
 import { isDatabaseAway } from "#database/unavailable.ts";
 import { Failure } from "#foundation/failure.ts";
 

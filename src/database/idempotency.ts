@@ -141,12 +141,16 @@ const placeOf = ({ ownerId, digest }: HeldClaim): { table: string; column: strin
 
 const sweptAtOnce = 1000;
 
-/** Deletes what is kept no longer; gives how many. */
-export async function sweepRecords(db: Database, now: Date): Promise<number> {
-  const { numAffectedRows } = await sql`
-    delete from idempotency_record where (owner_id, idempotency_key) in (
-      select owner_id, idempotency_key from idempotency_record where created_at <= ${oldest(now)} order by created_at limit ${sweptAtOnce})`.execute(
-    db,
-  );
-  return Number(numAffectedRows);
+/** Deletes all that is kept no longer, so many at a time until the signal comes; gives how many. */
+export async function sweepRecords(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
+  for (let total = 0; ;) {
+    const { numAffectedRows } = await sql`
+      delete from idempotency_record where (owner_id, idempotency_key) in (
+        select owner_id, idempotency_key from idempotency_record where created_at <= ${oldest(now)} order by created_at limit ${sweptAtOnce})`.execute(
+      db,
+    );
+    const deleted = Number(numAffectedRows);
+    total += deleted;
+    if (deleted < sweptAtOnce || signal?.aborted === true) return total;
+  }
 }

@@ -343,6 +343,7 @@ export interface PromotionTable {
   buyerReferences: Generated<string[]>;
   startsAt: Timestamp | null;
   endsAt: Timestamp | null;
+  startedAt: Timestamp | null;
   usageLimit: number | null;
   perBuyerLimit: number | null;
   used: Generated<number>;

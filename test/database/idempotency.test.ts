@@ -183,9 +183,9 @@ describeOnBoth("a request under a key", (open) => {
     await expect(doOnce(claimOf({ key: "b" }), countedWork().work)).rejects.toThrow("does not decrypt");
   });
 
-  it("is swept when it is kept no longer, a thousand at a time, and not before", async () => {
+  it("is swept when it is kept no longer, a thousand at a time until it is told to stop, and not before", async () => {
     const old = clock.now();
-    const rows = Array.from({ length: 1001 }, (_, index) => ({
+    const rows = Array.from({ length: 2001 }, (_, index) => ({
       ownerId: "ins_1",
       idempotencyKey: digest(String(index)),
       fingerprint: digest("a"),
@@ -199,7 +199,7 @@ describeOnBoth("a request under a key", (open) => {
     await doOnce(claimOf(), countedWork().work);
     expect(await sweepRecords(db, new Date(old.getTime() + keptMs - 1))).toBe(0);
     const then = new Date(old.getTime() + keptMs);
-    expect([await sweepRecords(db, then), await sweepRecords(db, then), await sweepRecords(db, then)]).toEqual([1000, 1, 0]);
+    expect([await sweepRecords(db, then, AbortSignal.abort()), await sweepRecords(db, then), await sweepRecords(db, then)]).toEqual([1000, 1001, 0]);
     expect(await doOnce(claimOf(), countedWork().work)).toEqual({ recorded: answerOf("e1"), isReplay: true });
   });
 });

@@ -106,7 +106,7 @@ const conditions: readonly Condition[] = [
   unless((rule, { currency }) => rule.currency !== null && rule.currency !== currency, "currency_mismatch"),
   unless((rule) => isUsedUp(rule) || (rule.code !== null && isUsedUp(rule.code)), "usage_limit_reached"),
   unless((rule, { buyerReference }) => buyerReference === null && needsBuyer(rule), "sign_in_required"),
-  unless((rule, { buyerReference }) => !isForBuyer(rule, buyerReference), "customer_not_eligible"),
+  unless((rule) => !rule.isForThisBuyer, "customer_not_eligible"),
   unless((rule) => rule.perBuyerLimit !== null && rule.usedByBuyer >= rule.perBuyerLimit, "customer_usage_limit_reached"),
   unless((rule, facts) => entitledLinesOf(rule, facts).length === 0, "no_entitled_lines"),
   requireMinimumSubtotal,
@@ -126,11 +126,7 @@ function isUsedUp({ used, usageLimit }: { readonly used: number; readonly usageL
 }
 
 function needsBuyer(rule: PromotionRule): boolean {
-  return rule.requiresSignIn || rule.perBuyerLimit !== null || rule.buyerReferences.length > 0;
-}
-
-function isForBuyer({ buyerReferences }: PromotionRule, buyerReference: string | null): boolean {
-  return buyerReferences.length === 0 || (buyerReference !== null && buyerReferences.includes(buyerReference));
+  return rule.requiresSignIn || rule.perBuyerLimit !== null || rule.isForSomeBuyers;
 }
 
 function entitledLinesOf(rule: PromotionRule, { pricing }: CartFacts): PricingLine[] {

@@ -1,22 +1,26 @@
 /** A promotion's life: draft → active ⇄ paused, and from each of them → ended, which is final. */
-import { requireVersion, type Tenant } from "#commerce/catalog/write-tenant.ts";
+import { lockCatalog, requireVersion, type Tenant } from "#commerce/catalog/write-tenant.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import { promotionBounds } from "./promotion-bounds.ts";
 import { conflictOf, lockLivingPromotion, lockPromotion, type PromotionTransitionInput } from "./lock-promotion.ts";
 import type { PromotionStatus } from "./promotion-rule.ts";
+import { startOf } from "./promotion-window.ts";
 import type { PromotionRow } from "./read-promotions.ts";
 
-/** Also before its window begins: it then applies by itself when it does. */
+/** Also before its window begins: it then applies by itself when it does, and is told as started only then. */
 export async function activatePromotion(transaction: Transaction, tenant: Tenant, input: PromotionTransitionInput): Promise<{ promotionId: string }> {
+  // Of activations one at a time counts those there are. The merchant always comes before the promotion.
+  await lockCatalog(transaction, tenant);
   const promotion = await lockLivingPromotion(transaction, tenant, input);
   if (promotion.status === "active") return { promotionId: promotion.id };
   if (promotion.endsAt !== null && promotion.endsAt <= tenant.now) {
     throw fail("invalid_state", { conflict: conflictOf(promotion, "window_over", { endsAt: promotion.endsAt.toISOString() }) });
   }
   if (promotion.trigger === "automatic") await requireRoom(transaction, promotion);
-  return move(transaction, tenant, { promotion, to: "active", type: "promotion.started" });
+  const startedAt = startOf({ ...promotion, startedAt: null }, tenant.now);
+  return move(transaction, tenant, { promotion, to: "active", type: startedAt === null ? "promotion.updated" : "promotion.started", startedAt });
 }
 
 /** Every change of a cart looks at all of them. */
@@ -48,18 +52,41 @@ export async function endPromotion(transaction: Transaction, tenant: Tenant, inp
   return move(transaction, tenant, { promotion, to: "ended", type: "promotion.ended" });
 }
 
+/* By the clock. What was due may have been put off before it was locked: only what is due still is moved. Each gives whether it was. */
+
+export async function startDuePromotion(transaction: Transaction, tenant: Tenant, promotionId: string): Promise<boolean> {
+  const promotion = await lockPromotion(transaction, tenant, promotionId);
+  const startedAt = startOf(promotion, tenant.now);
+  if (promotion.status !== "active" || promotion.startedAt !== null || startedAt === null) return false;
+  await move(transaction, tenant, { promotion, to: "active", type: "promotion.started", startedAt });
+  return true;
+}
+
+export async function endDuePromotion(transaction: Transaction, tenant: Tenant, promotionId: string): Promise<boolean> {
+  const promotion = await lockPromotion(transaction, tenant, promotionId);
+  const isLiving = promotion.status === "active" || promotion.status === "paused";
+  if (!isLiving || promotion.endsAt === null || promotion.endsAt > tenant.now) return false;
+  await move(transaction, tenant, { promotion, to: "ended", type: "promotion.ended" });
+  return true;
+}
+
 interface Move {
   readonly promotion: PromotionRow;
   readonly to: PromotionStatus;
   readonly type: EventType;
+  readonly startedAt?: Date | null;
 }
 
-async function move(transaction: Transaction, tenant: Tenant, { promotion, to, type }: Move): Promise<{ promotionId: string }> {
+async function move(
+  transaction: Transaction,
+  tenant: Tenant,
+  { promotion, to, type, startedAt = promotion.startedAt }: Move,
+): Promise<{ promotionId: string }> {
   await transaction
     .updateTable("promotion")
-    .set({ status: to, version: promotion.version + 1, updatedAt: tenant.now })
+    .set({ status: to, startedAt, version: promotion.version + 1, updatedAt: tenant.now })
     .where("id", "=", promotion.id)
     .execute();
-  tenant.outbox.append({ type, id: promotion.id, previous: { status: promotion.status } });
+  tenant.outbox.append({ type, id: promotion.id, previous: promotion.status === to ? {} : { status: promotion.status } });
   return { promotionId: promotion.id };
 }

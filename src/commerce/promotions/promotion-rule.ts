@@ -39,8 +39,9 @@ export interface PromotionRule {
   /** Empty: every market. */
   readonly marketIds: readonly string[];
   readonly requiresSignIn: boolean;
-  /** Empty: every buyer. */
-  readonly buyerReferences: readonly string[];
+  readonly isForSomeBuyers: boolean;
+  /** Of a rule for all buyers it is true, also where nobody is known. */
+  readonly isForThisBuyer: boolean;
   readonly startsAt: Date | null;
   readonly endsAt: Date | null;
   readonly usageLimit: number | null;

@@ -1,12 +1,10 @@
-/**
- * Reads promotions: as rule for carts, and as rows for lists. A cart's own statement takes the same fragment, so that a promotion is one thing
- * wherever it is read.
- */
+/** Reads promotions: as rows for lists, and as rules for carts, whose own statement takes the fragments from here. */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { DiscountRule } from "#commerce/pricing/discount-rule.ts";
 import type { Page } from "#database/page.ts";
 import type { PromotionCodeTable, PromotionTable, Tables } from "#database/tables.ts";
 import type { Reader } from "#database/transaction.ts";
+import { utc } from "#database/utc.ts";
 import type { PromotionRule, PromotionStatus } from "./promotion-rule.ts";
 
 /** What a kind does not have is null in the row: the table's checks see to it. */
@@ -33,7 +31,8 @@ export type PromotionJson = Value & {
   readonly buyCategoryIds: readonly string[];
   readonly marketIds: readonly string[];
   readonly requiresSignIn: boolean;
-  readonly buyerReferences: readonly string[];
+  readonly isForSomeBuyers: boolean;
+  readonly isForThisBuyer: boolean;
   readonly startsAt: string | null;
   readonly endsAt: string | null;
   readonly usageLimit: number | null;
@@ -43,22 +42,23 @@ export type PromotionJson = Value & {
   readonly isExclusive: boolean;
 };
 
-/** Times inside JSON lose the driver's conversion, so they are written as the contract spells them. */
-const utc = (column: RawBuilder<unknown>): RawBuilder<string> => sql<string>`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+/** Who asks; null: nobody known. */
+type Buyer = string | null;
 
-/** Over the table `promotion as p`. */
-export const promotionRuleJson = sql<PromotionJson>`json_build_object(
+/** Over the table `promotion as p`. Whether it is for the buyer is found out here: the list of those it is for may be long. */
+export const promotionRuleJson = (buyerReference: Buyer): RawBuilder<PromotionJson> => sql<PromotionJson>`json_build_object(
   'id', p.id, 'trigger', p.trigger, 'kind', p.kind, 'status', p.status, 'titles', p.titles,
   'basisPoints', p.basis_points, 'amountMinor', p.amount_minor, 'currency', p.currency, 'buyQuantity', p.buy_quantity, 'getQuantity', p.get_quantity,
   'minimumSubtotalMinor', p.minimum_subtotal_minor, 'minimumQuantity', p.minimum_quantity,
   'entitledProductIds', p.entitled_product_ids, 'entitledCategoryIds', p.entitled_category_ids,
   'buyProductIds', p.buy_product_ids, 'buyCategoryIds', p.buy_category_ids, 'marketIds', p.market_ids,
-  'requiresSignIn', p.requires_sign_in, 'buyerReferences', p.buyer_references,
+  'requiresSignIn', p.requires_sign_in, 'isForSomeBuyers', cardinality(p.buyer_references) > 0,
+  'isForThisBuyer', cardinality(p.buyer_references) = 0 or coalesce(${buyerReference}::text = any(p.buyer_references), false),
   'startsAt', ${utc(sql`p.starts_at`)}, 'endsAt', ${utc(sql`p.ends_at`)},
   'usageLimit', p.usage_limit, 'perBuyerLimit', p.per_buyer_limit, 'used', p.used, 'priority', p.priority, 'isExclusive', p.is_exclusive)`;
 
 /** How often the buyer has used `promotion as p`; nobody known has never. */
-export const usedByBuyer = (buyerReference: string | null | RawBuilder<string | null>): RawBuilder<number> =>
+export const usedByBuyer = (buyerReference: Buyer): RawBuilder<number> =>
   sql<number>`coalesce((select b.used from promotion_buyer b where b.promotion_id = p.id and b.buyer_reference = ${buyerReference}), 0)`;
 
 /** Over the table `promotion_code as c`: the code's own limit. */
@@ -75,7 +75,8 @@ export function toPromotionRule(promotion: PromotionJson, { usedByBuyer: used, c
     minimumQuantity: promotion.minimumQuantity,
     marketIds: promotion.marketIds,
     requiresSignIn: promotion.requiresSignIn,
-    buyerReferences: promotion.buyerReferences,
+    isForSomeBuyers: promotion.isForSomeBuyers,
+    isForThisBuyer: promotion.isForThisBuyer,
     startsAt: promotion.startsAt === null ? null : new Date(promotion.startsAt),
     endsAt: promotion.endsAt === null ? null : new Date(promotion.endsAt),
     usageLimit: promotion.usageLimit,
@@ -103,45 +104,6 @@ function toDiscount(promotion: PromotionJson): DiscountRule {
     basisPoints,
     buy: { productIds: promotion.buyProductIds, categoryIds: promotion.buyCategoryIds },
   };
-}
-
-interface ForBuyer {
-  readonly merchantId: string;
-  /** Null: nobody known. */
-  readonly buyerReference: string | null;
-}
-
-/** All that are active, the most important first; whether they have begun, and what they ask, is for the rules. */
-export async function findAutomaticPromotions(reader: Reader, { merchantId, buyerReference }: ForBuyer): Promise<PromotionRule[]> {
-  const { rows } = await sql<{ promotion: PromotionJson; usedByBuyer: number }>`
-    select ${promotionRuleJson} as promotion, ${usedByBuyer(buyerReference)} as used_by_buyer
-    from promotion p
-    where p.merchant_id = ${merchantId} and p.trigger = 'automatic' and p.status = 'active'
-    order by p.priority desc, p.id`.execute(reader);
-  return rows.map((row) => toPromotionRule(row.promotion, { usedByBuyer: row.usedByBuyer, code: null }));
-}
-
-/** By what a buyer typed, as `normalizeCode` gives it; drafts as well: why one does not apply is for the rules to say. */
-export const findCodePromotion = (
-  reader: Reader,
-  { codeNormalized, ...buyer }: ForBuyer & { readonly codeNormalized: string },
-): Promise<PromotionRule | undefined> => findByCode(reader, { ...buyer, where: sql`c.code_normalized = ${codeNormalized}` });
-
-export const findCodePromotionById = (
-  reader: Reader,
-  { promotionCodeId, ...buyer }: ForBuyer & { readonly promotionCodeId: string },
-): Promise<PromotionRule | undefined> => findByCode(reader, { ...buyer, where: sql`c.id = ${promotionCodeId}` });
-
-async function findByCode(
-  reader: Reader,
-  { merchantId, buyerReference, where }: ForBuyer & { readonly where: RawBuilder<unknown> },
-): Promise<PromotionRule | undefined> {
-  const { rows } = await sql<{ promotion: PromotionJson; code: NonNullable<PromotionRule["code"]>; usedByBuyer: number }>`
-    select ${promotionRuleJson} as promotion, ${promotionCodeJson} as code, ${usedByBuyer(buyerReference)} as used_by_buyer
-    from promotion_code c join promotion p on p.id = c.promotion_id
-    where c.merchant_id = ${merchantId} and ${where}`.execute(reader);
-  const [row] = rows;
-  return row === undefined ? undefined : toPromotionRule(row.promotion, row);
 }
 
 export type PromotionRow = Selectable<PromotionTable>;

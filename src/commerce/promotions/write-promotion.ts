@@ -12,6 +12,7 @@ import { conflictOf, lockLivingPromotion, type PromotionTransitionInput } from "
 import { previousOf } from "./promotion-document.ts";
 import { fieldFaults, mergeFields, noValues, type PromotionFields, type PromotionValues, ruleFaults } from "./promotion-fields.ts";
 import { type PromotionKind, promotionKinds, type PromotionRule } from "./promotion-rule.ts";
+import { startOf } from "./promotion-window.ts";
 import type { PromotionRow } from "./read-promotions.ts";
 import { requireOwnCurrency, requireOwnThings } from "./require-own.ts";
 
@@ -56,13 +57,16 @@ export async function updatePromotion(transaction: Transaction, tenant: Tenant, 
   requireLimitAboveUsed(promotion, values);
   await requireOwnThings(transaction, tenant, input);
   if (values.currency !== before.currency || input.marketIds !== undefined) await requireOwnCurrency(transaction, tenant, values);
+  const startedAt = promotion.status === "active" ? startOf({ ...values, startedAt: promotion.startedAt }, tenant.now) : promotion.startedAt;
   const after = await transaction
     .updateTable("promotion")
-    .set({ ...toColumns(values), version: promotion.version + 1, updatedAt: tenant.now })
+    .set({ ...toColumns(values), startedAt, version: promotion.version + 1, updatedAt: tenant.now })
     .where("id", "=", promotion.id)
     .returningAll()
     .executeTakeFirstOrThrow();
   tenant.outbox.append({ type: "promotion.updated", id: promotion.id, previous: previousOf(promotion, after) });
+  if (promotion.startedAt === null && startedAt !== null && promotion.status === "active")
+    tenant.outbox.append({ type: "promotion.started", id: promotion.id, previous: {} });
   return { promotionId: promotion.id };
 }
 

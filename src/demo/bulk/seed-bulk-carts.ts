@@ -2,7 +2,6 @@
 import { sql } from "kysely";
 import { loadOffer } from "#commerce/carts/offer.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
-import { findCodePromotionById } from "#commerce/promotions/read-promotions.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { type CartRows, cartRows, insertCarts } from "#demo/rows/cart-rows.ts";
@@ -57,13 +56,14 @@ async function readPlace(
     if (variantIds.length === 0) continue;
     markets.push({ variantIds, offer: await loadOffer(transaction, { merchantId, marketId, variantIds, buyerReference: null, code: null }) });
   }
-  if (markets.length === 0) throw new Error(`The merchant ${merchantId} has nothing in stock that could be put into a cart.`);
+  const [market] = markets;
+  if (market === undefined) throw new Error(`The merchant ${merchantId} has nothing in stock that could be put into a cart.`);
   const { carts } = await transaction
     .selectFrom("cart")
     .select(({ fn }) => fn.countAll<number>().as("carts"))
     .where("merchantId", "=", merchantId)
     .executeTakeFirstOrThrow();
-  const codes = await findCodes(transaction, { merchantId, now });
+  const codes = await findCodes(transaction, { merchantId, marketId: market.offer.market.id, now });
   return { place: { merchantId, markets, codes, keyring, now, seed }, first: carts + 1 };
 }
 
@@ -82,7 +82,7 @@ async function findVariants(
 
 async function findCodes(
   transaction: Transaction,
-  { merchantId, now }: { readonly merchantId: string; readonly now: Date },
+  { merchantId, marketId, now }: { readonly merchantId: string; readonly marketId: string; readonly now: Date },
 ): Promise<readonly PromotionRule[]> {
   const rows = await transaction
     .selectFrom("promotionCode as c")
@@ -96,6 +96,7 @@ async function findCodes(
     .limit(codesMax)
     .execute();
   const rules = [];
-  for (const { id } of rows) rules.push(await findCodePromotionById(transaction, { merchantId, buyerReference: null, promotionCodeId: id }));
+  for (const { id } of rows)
+    rules.push((await loadOffer(transaction, { merchantId, marketId, variantIds: [], buyerReference: null, code: { id } })).code);
   return rules.filter((rule) => rule !== undefined);
 }

@@ -7,7 +7,6 @@ import { loadOffer, type Offer } from "#commerce/carts/offer.ts";
 import { normalizeCode } from "#commerce/promotions/promotion-codes.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import { redeemUses, takeUses } from "#commerce/promotions/promotion-uses.ts";
-import { findCodePromotion } from "#commerce/promotions/read-promotions.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type CartName, cartNames, type DemoFile, type PromotionCodes } from "#demo/demo-file.ts";
 import { type CartLife, type CartRows, cartRows, insertCarts } from "#demo/rows/cart-rows.ts";
@@ -92,16 +91,14 @@ async function readShelves(transaction: Transaction, { owners, markets, promotio
   for (const { key, owner, country, code } of cartEntries) {
     const merchantId = owners[owner].id;
     // A merchant who no longer sells to the country has its carts elsewhere.
-    const asked = markets.ofCountry(merchantId, country);
-    const market = asked === undefined ? markets.anyOf(merchantId) : { id: asked, country };
+    const ofCountry = markets.ofCountry(merchantId, country);
+    const market = ofCountry === undefined ? markets.anyOf(merchantId) : { id: ofCountry, country };
     const own = variantIds[owner];
-    const offer =
-      offers.get(market.id) ??
-      (await loadOffer(transaction, { merchantId, marketId: market.id, variantIds: [...own.values()], buyerReference: null, code: null }));
+    const asked = { merchantId, marketId: market.id, variantIds: [], buyerReference: null };
+    const offer = offers.get(market.id) ?? (await loadOffer(transaction, { ...asked, variantIds: [...own.values()], code: null }));
     offers.set(market.id, offer);
     const codeNormalized = code === undefined ? undefined : normalizeCode(promotionCodes[code]);
-    const rule =
-      codeNormalized === undefined ? undefined : await findCodePromotion(transaction, { merchantId, buyerReference: null, codeNormalized });
+    const rule = codeNormalized === undefined ? undefined : (await loadOffer(transaction, { ...asked, code: { normalized: codeNormalized } })).code;
     shelves.set(key, { country: market.country, offer, variantIds: own, code: rule ?? null });
   }
   return shelves;

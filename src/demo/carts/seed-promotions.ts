@@ -80,12 +80,15 @@ function rowsOf(
     buyerReferences: [],
     startsAt: startsAt ?? null,
     endsAt: endsAt ?? null,
+    startedAt: startedAtOf(status, startsAt ?? at),
     version: versions[status],
     createdAt: at,
     updatedAt: endsAt ?? at,
   };
   return [{ promotion, promotionCode: code === null ? [] : [codeRow(promotion, code.text, at)] }];
 }
+
+const startedAtOf = (status: PromotionEntry["status"], at: Date): Date | null => (status === "draft" ? null : at);
 
 function codeRow({ id: promotionId, merchantId }: Row<"promotion">, code: string, createdAt: Date): Row<"promotionCode"> {
   const id = createId("promotionCode", createdAt.getTime());

@@ -16,7 +16,7 @@ const seldom = <T>(usual: T, other: fc.Arbitrary<T>): fc.Arbitrary<T> =>
 const limit = seldom<number | null>(null, fc.integer({ min: 1, max: 3 }));
 
 function promotion(id: string, trigger: PromotionRule["trigger"]): fc.Arbitrary<PromotionRule> {
-  return fc.record({
+  const rule = fc.record({
     id: fc.constant(id),
     trigger: fc.constant(trigger),
     status: seldom<PromotionRule["status"]>("active", fc.constantFrom("draft", "paused", "ended")),
@@ -26,7 +26,8 @@ function promotion(id: string, trigger: PromotionRule["trigger"]): fc.Arbitrary<
     minimumQuantity: seldom<number | null>(null, fc.integer({ min: 1, max: 100 })),
     marketIds: seldom<string[]>([], fc.subarray(["mkt_de", "mkt_us"])),
     requiresSignIn: seldom(false, fc.boolean()),
-    buyerReferences: seldom<string[]>([], fc.subarray(["ada", "bea"])),
+    isForSomeBuyers: seldom(false, fc.constant(true)),
+    isForThisBuyer: fc.boolean(),
     startsAt: seldom<Date | null>(null, moment),
     endsAt: seldom<Date | null>(null, moment),
     usageLimit: limit,
@@ -37,6 +38,7 @@ function promotion(id: string, trigger: PromotionRule["trigger"]): fc.Arbitrary<
     isExclusive: fc.oneof({ weight: 3, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
     code: trigger === "code" ? fc.record({ id: fc.constant("pcd_1"), usageLimit: limit, used: fc.nat(3) }) : fc.constant(null),
   });
+  return rule.map((drawn) => Object.assign({}, drawn, { isForThisBuyer: drawn.isForThisBuyer || !drawn.isForSomeBuyers }));
 }
 
 const situation = fc.record({
@@ -67,9 +69,8 @@ function isNotNow({ status, startsAt, endsAt, used, usageLimit, code }: Promotio
 }
 
 function isNotForBuyer(rule: PromotionRule, buyer: string | null): boolean {
-  const isUnknown = buyer === null && (rule.requiresSignIn || rule.perBuyerLimit !== null);
-  const isOther = rule.buyerReferences.length > 0 && !rule.buyerReferences.some((reference) => reference === buyer);
-  return [isUnknown, isOther, rule.usedByBuyer >= (rule.perBuyerLimit ?? Infinity)].includes(true);
+  const isUnknown = buyer === null && (rule.requiresSignIn || rule.perBuyerLimit !== null || rule.isForSomeBuyers);
+  return [isUnknown, !rule.isForThisBuyer, rule.usedByBuyer >= (rule.perBuyerLimit ?? Infinity)].includes(true);
 }
 
 function isNotForCart(rule: PromotionRule, { marketId, currency, pricing }: CartFacts): boolean {

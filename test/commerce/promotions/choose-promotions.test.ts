@@ -44,7 +44,8 @@ function automatic(id: string, { off = percent(10), ...change }: Change = {}): P
     minimumQuantity: null,
     marketIds: [],
     requiresSignIn: false,
-    buyerReferences: [],
+    isForSomeBuyers: false,
+    isForThisBuyer: true,
     startsAt: null,
     endsAt: null,
     usageLimit: null,
@@ -81,6 +82,9 @@ interface Case {
 }
 
 const bea = facts({ buyerReference: "bea" });
+/** For certain buyers, and this one is among them or not. */
+const forThisBuyer = { isForSomeBuyers: true, isForThisBuyer: true };
+const forOthers = { isForSomeBuyers: true, isForThisBuyer: false };
 
 const refused: readonly (readonly [Refusal["reason"], string, Case])[] = [
   ["ended", "was ended", { rule: { status: "ended" } }],
@@ -95,8 +99,8 @@ const refused: readonly (readonly [Refusal["reason"], string, Case])[] = [
   ["usage_limit_reached", "has a code that was used as often as it may be", { rule: { code: { id: "pcd_1", usageLimit: 1, used: 1 } } }],
   ["sign_in_required", "asks for a sign-in", { rule: { requiresSignIn: true } }],
   ["sign_in_required", "counts uses for each buyer", { rule: { perBuyerLimit: 1 } }],
-  ["sign_in_required", "is for certain buyers", { rule: { buyerReferences: ["bea"] } }],
-  ["customer_not_eligible", "is for other buyers", { rule: { buyerReferences: ["ada"] }, cart: bea }],
+  ["sign_in_required", "is for certain buyers", { rule: forOthers }],
+  ["customer_not_eligible", "is for other buyers", { rule: forOthers, cart: bea }],
   ["customer_usage_limit_reached", "was used by this buyer as often as it may be", { rule: { perBuyerLimit: 2, usedByBuyer: 2 }, cart: bea }],
   ["no_entitled_lines", "is about nothing in the cart", { rule: { off: { ...percent(10), entitled: onlyCaps } } }],
   ["no_entitled_lines", "is on an empty cart", { rule: {}, cart: facts({ lines: [] }) }],
@@ -156,7 +160,7 @@ describe("a code is refused", () => {
       ["market_not_eligible", { marketIds: ["mkt_us"] }],
       ["currency_mismatch", { currency: "USD" }],
       ["usage_limit_reached", { usageLimit: 1, used: 1 }],
-      ["customer_not_eligible", { buyerReferences: ["ada"] }],
+      ["customer_not_eligible", forOthers],
       ["customer_usage_limit_reached", { perBuyerLimit: 1, usedByBuyer: 1 }],
       ["no_entitled_lines", { off: { ...percent(10), entitled: onlyCaps } }],
       ["minimum_subtotal_not_met", { minimumSubtotalMinor: 1_000_000 }],
@@ -168,7 +172,7 @@ describe("a code is refused", () => {
     });
     expect(reasons).toEqual(broken.map(([reason]) => reason));
     // Who is not known cannot be judged: before both questions about the buyer.
-    expect(chosen({ code: code({ buyerReferences: ["ada"], perBuyerLimit: 1, usedByBuyer: 1 }) }).refusal?.reason).toBe("sign_in_required");
+    expect(chosen({ code: code({ ...forOthers, perBuyerLimit: 1, usedByBuyer: 1 }) }).refusal?.reason).toBe("sign_in_required");
   });
 
   it.each(refused)("and so is an automatic one, silently, with %s where it %s", (_reason, _, { rule, cart }) => {
@@ -184,7 +188,7 @@ describe("a code applies", () => {
     ["in one of its markets", { marketIds: ["mkt_us", "mkt_de"] }, facts()],
     ["in its currency", { currency: "EUR" }, facts()],
     ["for its last use", { usageLimit: 5, used: 4, code: { id: "pcd_1", usageLimit: 2, used: 1 } }, facts()],
-    ["to a buyer it is for, for the last use", { requiresSignIn: true, buyerReferences: ["ada", "bea"], perBuyerLimit: 2, usedByBuyer: 1 }, bea],
+    ["to a buyer it is for, for the last use", { requiresSignIn: true, ...forThisBuyer, perBuyerLimit: 2, usedByBuyer: 1 }, bea],
     ["at its minimum", { currency: "EUR", minimumSubtotalMinor: 10_000, minimumQuantity: 3 }, facts()],
   ] satisfies [string, Change, CartFacts][])("%s", (_, rule, cart) => {
     expect(chosen({ code: code(rule) }, cart)).toEqual({ applied: [["code", 1000]], refusal: null });

@@ -1,6 +1,7 @@
 /** A promotion's life: every state × every move, each told once. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { activatePromotion, endPromotion, pausePromotion } from "#commerce/promotions/promotion-life.ts";
+import { updatePromotion } from "#commerce/promotions/write-promotion.ts";
 import type { PromotionStatus } from "#commerce/promotions/promotion-rule.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { createWorld, startOfWorld, type World } from "#test/commerce/writes-world.ts";
@@ -95,5 +96,45 @@ describeOnBoth("a promotion's life", (open) => {
     });
     await world.run(activatePromotion, { promotionId }, world.later(999));
     expect(await promotionRow(world, promotionId)).toMatchObject({ status: "active" });
+  });
+
+  it("is told as started only once its window has begun; before that its activation is a change like others", async () => {
+    world.takeEvents();
+    const startsAt = new Date(startOfWorld.getTime() + 1000);
+    const promotionId = await makePromotion(world, { startsAt });
+    await world.run(activatePromotion, { promotionId }, world.later(999));
+    expect(world.takeEvents()).toEqual([{ type: "promotion.updated", id: promotionId, previous: { status: "draft" } }]);
+    expect(await promotionRow(world, promotionId)).toMatchObject({ status: "active", version: 2, startedAt: null });
+    await world.run(pausePromotion, { promotionId }, world.later(999));
+    world.takeEvents();
+    await world.run(activatePromotion, { promotionId }, world.later(1000));
+    expect(world.takeEvents()).toEqual([{ type: "promotion.started", id: promotionId, previous: { status: "paused" } }]);
+    expect(await promotionRow(world, promotionId)).toMatchObject({ status: "active", version: 4, startedAt: startsAt });
+  });
+
+  it.each([
+    ["taken away", null],
+    ["moved into the past", startOfWorld],
+  ])("starts with the change by which its start is %s: two events, one version", async (_name, startsAt) => {
+    const later = new Date(startOfWorld.getTime() + 1000);
+    const promotionId = await makePromotion(world, { startsAt: later });
+    await world.run(activatePromotion, { promotionId });
+    world.takeEvents();
+    await world.run(updatePromotion, { promotionId, startsAt }, world.later(10));
+    expect(world.takeEvents()).toEqual([
+      { type: "promotion.updated", id: promotionId, previous: { startsAt: later.toISOString() } },
+      { type: "promotion.started", id: promotionId, previous: {} },
+    ]);
+    expect(await promotionRow(world, promotionId)).toMatchObject({ version: 3, startedAt: new Date(startOfWorld.getTime() + 10) });
+    await world.run(updatePromotion, { promotionId, priority: 5 }, world.later(20));
+    expect(world.takeEvents()).toEqual([{ type: "promotion.updated", id: promotionId, previous: { priority: 0 } }]);
+  });
+
+  it("does not start by a change while it is a draft or paused", async () => {
+    for (const status of ["draft", "paused"] as const) {
+      const promotionId = await promotionIn(status);
+      await world.run(updatePromotion, { promotionId, startsAt: startOfWorld });
+      expect(world.takeEvents().map(({ type }) => type)).toEqual(["promotion.updated"]);
+    }
   });
 });

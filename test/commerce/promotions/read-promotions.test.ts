@@ -1,18 +1,14 @@
 /** Promotions as carts read them: whole, with what the buyer has used, and only the merchant's own. */
 import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
+import { loadOffer, type Offer, type Wanted } from "#commerce/carts/offer.ts";
 import { activatePromotion } from "#commerce/promotions/promotion-life.ts";
 import { normalizeCode } from "#commerce/promotions/promotion-codes.ts";
-import {
-  findAutomaticPromotions,
-  findCodePromotion,
-  findCodePromotionById,
-  type PromotionJson,
-  promotionRuleJson,
-  toPromotionRule,
-} from "#commerce/promotions/read-promotions.ts";
+import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
+import { type PromotionJson, promotionRuleJson, toPromotionRule } from "#commerce/promotions/read-promotions.ts";
 import { generatePromotionCodes } from "#commerce/promotions/write-codes.ts";
 import type { PromotionCreateInput } from "#commerce/promotions/write-promotion.ts";
+import { inTransaction } from "#database/transaction.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { createWorld, makeProduct, startOfWorld, type World } from "#test/commerce/writes-world.ts";
 import { makePromotion, makeSession, taking } from "./promotions-world.ts";
@@ -28,7 +24,13 @@ describeOnBoth("promotions as carts read them", (open) => {
     await world.run(activatePromotion, { promotionId }, tenant);
     return promotionId;
   };
-  const mine = (buyerReference: string | null = null) => ({ merchantId: world.tenant.merchantId, buyerReference });
+  const offerTo = (buyerReference: string | null, code: Wanted["code"] = null): Promise<Offer> => {
+    const wanted = { merchantId: world.tenant.merchantId, marketId: world.europe, variantIds: [], buyerReference, code };
+    return inTransaction(world.db, (transaction) => loadOffer(transaction, wanted));
+  };
+  const byCode = async (normalized: string, buyer: string | null = null): Promise<PromotionRule | undefined> =>
+    (await offerTo(buyer, { normalized })).code;
+  const byId = async (id: string, buyer: string | null = null): Promise<PromotionRule | undefined> => (await offerTo(buyer, { id })).code;
 
   it("automatic: those that are active, the most important first, with what the buyer has used", async () => {
     const low = await activate({ priority: -5 });
@@ -42,7 +44,7 @@ describeOnBoth("promotions as carts read them", (open) => {
       promotions: [{ promotionId: low, promotionCodeId: null }],
     });
     const read = async (buyer: string | null) =>
-      (await findAutomaticPromotions(world.db, mine(buyer))).map(({ id, used, usedByBuyer, code }) => ({ id, used, usedByBuyer, code }));
+      (await offerTo(buyer)).automatic.map(({ id, used, usedByBuyer, code }) => ({ id, used, usedByBuyer, code }));
     expect(await read("anna")).toEqual([
       { id: high, used: 0, usedByBuyer: 0, code: null },
       { id: low, used: 1, usedByBuyer: 1, code: null },
@@ -93,7 +95,8 @@ describeOnBoth("promotions as carts read them", (open) => {
       minimumQuantity: 3,
       marketIds: [world.europe],
       requiresSignIn: true,
-      buyerReferences: ["anna"],
+      isForSomeBuyers: true,
+      isForThisBuyer: false,
       startsAt: startOfWorld,
       endsAt: new Date("2026-12-31T22:59:59.999Z"),
       usageLimit: 10,
@@ -104,21 +107,34 @@ describeOnBoth("promotions as carts read them", (open) => {
       isExclusive: true,
       code: { id: code?.id, usageLimit: 4, used: 0 },
     };
-    expect(await findCodePromotion(world.db, { ...mine(), codeNormalized: normalizeCode(" GRÖSSE-20 ") ?? "" })).toEqual(rule);
-    expect(await findCodePromotionById(world.db, { ...mine("anna"), promotionCodeId: code?.id ?? "" })).toEqual(rule);
+    expect(await byCode(normalizeCode(" GRÖSSE-20 ") ?? "")).toEqual(rule);
+    expect(await byId(code?.id ?? "", "anna")).toEqual({ ...rule, isForThisBuyer: true });
     const promotions = [{ promotionId, promotionCodeId: code?.id ?? "" }];
     await world.run(taking, { sessionId: await makeSession(world), buyerReference: "anna", promotions });
     const used = { ...rule, used: 1, code: { ...rule.code, used: 1 } };
-    expect(await findCodePromotionById(world.db, { ...mine("anna"), promotionCodeId: code?.id ?? "" })).toEqual({ ...used, usedByBuyer: 1 });
-    expect(await findCodePromotionById(world.db, { ...mine("berta"), promotionCodeId: code?.id ?? "" })).toEqual(used);
+    expect(await byId(code?.id ?? "", "anna")).toEqual({ ...used, isForThisBuyer: true, usedByBuyer: 1 });
+    expect(await byId(code?.id ?? "", "berta")).toEqual(used);
   });
 
   it("by code: one that nobody has, or that another merchant has, is not there", async () => {
     const promotionId = await activate({ trigger: "code" }, world.other);
     const { codes } = await world.run(generatePromotionCodes, { promotionId, codes: ["THEIRS"] }, world.other);
-    expect(await findCodePromotion(world.db, { ...mine(), codeNormalized: "theirs" })).toBeUndefined();
-    expect(await findCodePromotion(world.db, { ...mine(), codeNormalized: "nobodys" })).toBeUndefined();
-    expect(await findCodePromotionById(world.db, { ...mine(), promotionCodeId: codes[0]?.id ?? "" })).toBeUndefined();
+    expect(await byCode("theirs")).toBeUndefined();
+    expect(await byCode("nobodys")).toBeUndefined();
+    expect(await byId(codes[0]?.id ?? "")).toBeUndefined();
+  });
+
+  it("is for whom it names, or for everybody, also while nobody is known", async () => {
+    const id = await activate({ buyerReferences: ["anna", "berta"], priority: 1000 });
+    const everybodys = await activate({ priority: 999 });
+    const read = async (buyer: string | null) =>
+      (await offerTo(buyer)).automatic
+        .filter((rule) => rule.id === id || rule.id === everybodys)
+        .map(({ isForSomeBuyers, isForThisBuyer }) => [isForSomeBuyers, isForThisBuyer]);
+    const everybody = [false, true];
+    expect(await read("berta")).toEqual([[true, true], everybody]);
+    expect(await read("carla")).toEqual([[true, false], everybody]);
+    expect(await read(null)).toEqual([[true, false], everybody]);
   });
 
   const kinds: [Partial<PromotionCreateInput>, object][] = [
@@ -139,9 +155,9 @@ describeOnBoth("promotions as carts read them", (open) => {
 
   it.each(kinds)("have of their kind what it needs: %o", async (input, discount) => {
     const id = await makePromotion(world, input);
-    const { rows } = await sql<{ promotion: PromotionJson }>`select ${promotionRuleJson} as promotion from promotion p where p.id = ${id}`.execute(
-      world.db,
-    );
+    const { rows } = await sql<{
+      promotion: PromotionJson;
+    }>`select ${promotionRuleJson(null)} as promotion from promotion p where p.id = ${id}`.execute(world.db);
     const [row] = rows;
     if (row === undefined) throw new Error("The promotion is not there.");
     expect(row.promotion.titles).toEqual({ de: "Zehn Prozent", "en-US": "Ten percent" });
