@@ -1,6 +1,6 @@
 /** Takes one request from a bucket, says in the answer's headers what is left, and refuses when nothing is. */
 import type { FastifyReply } from "fastify";
-import type { Bucket } from "#access/limits.ts";
+import { type Bucket, shownName } from "#access/limits.ts";
 import { fail } from "#foundation/failure.ts";
 import type { LimitState, RateLimiter } from "./rate-limiter.ts";
 
@@ -20,6 +20,10 @@ function showLimit(reply: FastifyReply, { bucket, quota, windowSeconds, remainin
 }
 
 export function limitFailure(code: "rate_limited" | "too_many_failed_attempts", state: LimitState): Error {
-  const message = `At most ${state.quota} requests in ${state.windowSeconds} s; try again in ${state.resetSeconds} s.`;
-  return fail(code, { retryAfterSeconds: state.resetSeconds, details: [{ in: "limit", field: state.bucket, code: "quota_exceeded", message }] });
+  const what = state.bucket.includes("-fail") ? "failed attempts" : "requests";
+  const message = `At most ${state.quota} ${what} in ${state.windowSeconds} s; try again in ${state.resetSeconds} s.`;
+  return fail(code, {
+    retryAfterSeconds: state.resetSeconds,
+    details: [{ in: "limit", field: shownName(state.bucket), code: "quota_exceeded", message }],
+  });
 }

@@ -37,7 +37,17 @@ function mount(server: FastifyInstance, services: GatewayServices, operation: Op
     url: routePath(operation.path),
     onRequest: async (request, reply) => {
       void reply.headers(headers);
-      const call: Call = { operation, request, reply, requestId: request.id, viewer: anonymous, variables: {}, idempotencyKey: undefined, result: undefined, recorded: undefined };
+      const call: Call = {
+        operation,
+        request,
+        reply,
+        requestId: request.id,
+        viewer: anonymous,
+        variables: {},
+        idempotencyKey: undefined,
+        result: undefined,
+        recorded: undefined,
+      };
       request.call = call;
       await runAll(beforeBody, call);
       if (call.viewer.kind === "api_key") request.credential = { installationId: call.viewer.installationId, keyPrefix: call.viewer.keyPrefix };

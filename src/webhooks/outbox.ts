@@ -67,19 +67,23 @@ async function write(
     const thing = happenings.findLast((happening) => happening.id === id && happening.thing !== undefined)?.thing;
     objects.set(id, await render(transaction, { type: eventTypes[type].subject, id, merchantId, thing }));
   }
-  const rows = happenings.map((happening) => toRow(happening, { ...circumstances, merchantId, mode, object: objects.get(happening.id) ?? {} }));
+  // Ids of one millisecond have no order of their own: these have that in which things happened.
+  const ids = happenings.map(() => createId("event", circumstances.now.getTime())).toSorted();
+  const rows = happenings.map((happening, index) =>
+    toRow(happening, { ...circumstances, merchantId, mode, eventId: ids[index] ?? "", object: objects.get(happening.id) ?? {} }),
+  );
   await transaction.insertInto("event").values(rows).execute();
 }
 
 interface Rendered extends Circumstances {
   readonly mode: "live" | "test";
+  readonly eventId: string;
   readonly object: Readonly<Record<string, unknown>>;
 }
 
-function toRow({ type, id, previous = null }: Happening, { merchantId, mode, now, cause, object }: Rendered): EventRow {
+function toRow({ type, id, previous = null }: Happening, { merchantId, mode, now, cause, eventId, object }: Rendered): EventRow {
   const { subject, schemaVersion } = eventTypes[type];
   const version = typeof object["version"] === "number" ? object["version"] : 1;
-  const eventId = createId("event", now.getTime());
   const body = (shown: Readonly<Record<string, unknown>>, before: Happening["previous"], isTruncated = false): string =>
     JSON.stringify({
       id: eventId,

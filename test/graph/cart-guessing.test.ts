@@ -51,7 +51,7 @@ describe("guessing codes", () => {
       for (let count = 0; count < 10; count += 1) expect((await apply(guessed, { code: "wrong" })).status).toBe(404);
     }
     const fresh = await cart();
-    expectError(await apply(fresh, { code: "valid" }), exhausted("promo-fail-credential", 600));
+    expectError(await apply(fresh, { code: "valid" }), exhausted("promo-fail", 600));
     expect((await apply(fresh, { code: "valid" }, "checkoutQuote")).status).toBe(200);
     expect((await callCart(world(), "getPublicCart", { cartId: fresh })).status).toBe(200);
   });

@@ -64,7 +64,7 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
 
     const buyer = await change("cartBuyerSet", id, { buyerReference: "buyer-1", email: "anna@example.com" });
     expect(buyer.data).toMatchObject({ version: 4, buyer: { reference: "buyer-1", guest: false, emailHint: "a•••@e•••.com" } });
-    expect(await told(id, 4)).toEqual([["cart.updated", ["promotion", "version"]]]);
+    expect(await told(id, 4)).toEqual([["cart.updated", ["version"]]]);
 
     const address = await change("cartAddressSet", id, { address: berlin });
     expect(address.data).toMatchObject({ cartVersion: 5 });
@@ -221,7 +221,7 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
       warnings: [],
     });
     expect((await readCart(world(), source.id)).data).toMatchObject({ status: "MERGED", version: 3, mergedIntoCartId: target.id, lines: [{}, {}] });
-    expect((await told(target.id, 2)).map(([type]) => type)).toEqual(["cart.updated"]);
+    expect((await told(target.id, 2)).map(([type]) => type)).toEqual(["cart.promotion_applied", "cart.updated"]);
     expect((await told(source.id, 3)).map(([type]) => type)).toEqual(["cart.merged"]);
   });
 
@@ -251,6 +251,7 @@ describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) =
       address: null,
     });
     expect(data.warnings.map(({ code, lineId, data: said }: Record<string, unknown>) => [code, lineId, said])).toEqual([
+      ["ADDRESS_EXPIRED", null, {}],
       ["MARKET_CHANGED", null, { before: "DE", now: "US" }],
       ["CURRENCY_CHANGED", null, { before: "EUR", now: "USD" }],
       ["LINE_UNAVAILABLE", lines[1].id, { isRemoved: true, sku: "GFT-GIN" }],

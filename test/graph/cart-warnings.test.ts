@@ -54,8 +54,11 @@ describe.each(["pglite", "postgres"] as const)("cart warnings on %s", (engine) =
       { code: "QUANTITY_REDUCED", lineId: lines[1].id, data: { wanted: 7, quantity: 6 } },
     ]);
     const { data } = await changeCart(world(), "cartLinesUpdate", { cartId: id, input: { lines: [{ lineId: lines[0].id, quantity: 4 }] } });
-    // Nothing came of it: the cart is what it was.
+    // Nothing came of it: the cart is what it was. But who asked is told, and who reads later is not told anew.
     expect(data).toMatchObject({ version: 1, lines: [{ quantity: 3 }, { quantity: 6 }] });
+    const reduced = (wanted: number) => ({ code: "QUANTITY_REDUCED", lineId: lines[0].id, data: { wanted, quantity: 3 } });
+    expect(data.warnings).toContainEqual(reduced(4));
+    expect((await readCart(world(), id)).data.warnings).toContainEqual(reduced(5));
     await setStock("HOM-BIVOKS", 1, 1);
     expect((await touch(id, 1)).data).toMatchObject({
       lines: [{ quantity: 2 }, { quantity: 6 }, {}],

@@ -110,4 +110,23 @@ describe.each(["pglite", "postgres"] as const)("saved addresses on %s", (engine)
     const rows = await db.selectFrom("personalData").select("id").where("buyerReference", "=", "carla").where("erasedAt", "is", null).execute();
     expect(rows).toHaveLength(20);
   });
+
+  it("are 20 at most, however many are kept at once", async () => {
+    const { db } = world.database;
+    const kept = () => db.selectFrom("personalData").select("id").where("buyerReference", "=", "carla").where("erasedAt", "is", null).execute();
+    const cartIds: string[] = [];
+    for (let count = 0; count < 6; count += 1) cartIds.push(await makeCart("carla"));
+    const answers = await Promise.all(cartIds.map((cartId) => set(cartId, { address, saveForBuyer: true }, "carla")));
+    expect(answers.map(({ error }) => error)).toEqual(cartIds.map(() => undefined));
+    expect(await kept()).toHaveLength(20);
+  });
+
+  it("that are removed stay with the carts that were given them, until those end", async () => {
+    const cartId = await makeCart("dora");
+    await set(cartId, { address, saveForBuyer: true }, "dora");
+    const [kept] = await saved("dora");
+    await remove(kept.id, "dora", "dora");
+    const own = () => world.database.db.selectFrom("personalData").select("erasedAt").where("cartId", "=", cartId).executeTakeFirstOrThrow();
+    expect(await own()).toEqual({ erasedAt: null });
+  });
 });

@@ -61,7 +61,7 @@ export function openPersonalData(keyring: Keyring, row: SealedRow): PersonalData
   return kind === "address" ? { kind, address: plain as PostalAddress, level: level ?? "basic" } : { kind, email: plain as string };
 }
 
-/** For the command that wraps all data keys by the first key. */
+/** What a row is sealed for: its ciphertext and its data key open for no other. */
 export const placeOf = (id: string): Place => ({ table: "personal_data", column: "sealed", rowId: id });
 
 /** How many were erased: those that were already are not counted. */

@@ -2,11 +2,12 @@
  * A cart as it is stored, with all that any view of it needs, in one statement however many are asked for. Prices and texts are those of its
  * last change; only what is for sale of a line is read as it is now.
  */
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import type { Translated } from "#commerce/catalog/read-aggregates.ts";
 import type { PromotionKind, RefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
 import type { Reader } from "#database/transaction.ts";
+import { utc } from "#database/utc.ts";
 
 export const cartStatuses = ["active", "locked", "completed", "revoked", "expired", "merged"] as const;
 export type CartStatus = (typeof cartStatuses)[number];
@@ -163,9 +164,6 @@ export async function findCarts(reader: Reader, ids: readonly string[]): Promise
     select ${aggregate} as cart from cart c join merchant m on m.id = c.merchant_id where ${asked}`.execute(reader);
   return new Map(rows.map(({ cart }) => [cart.id, cart]));
 }
-
-/** Times inside JSON lose the driver's conversion, so they are written as the contract spells them. */
-const utc = (column: RawBuilder<unknown>): RawBuilder<string> => sql<string>`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 const lines = sql`coalesce((select json_agg(json_build_object('id', l.id, 'position', l.position, 'productId', l.product_id, 'variantId', l.variant_id,
     'quantity', l.quantity, 'unitPriceMinor', l.unit_price_minor, 'compareAtMinor', l.compare_at_minor, 'subtotalMinor', l.subtotal_minor,

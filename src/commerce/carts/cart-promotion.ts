@@ -8,6 +8,7 @@ import type { CartAggregate } from "./cart-aggregate.ts";
 import { codeOf, draftOf } from "./cart-draft.ts";
 import { cartConflict, type Expected, refuse } from "./cart-status.ts";
 import { type CartPlan, type CartTenant, changeCart } from "./change-cart.ts";
+import { atTime } from "./render-cart.ts";
 import { type PromotionStateView, toPromotionState } from "./render-promotion-state.ts";
 
 export interface CartPromotionApplyInput extends Expected {
@@ -32,27 +33,22 @@ export async function applyPromotion(
     plan: (before) => {
       if (before.lines.length === 0) throw refuse("cart_empty", before, tenant);
       const present = codeOf(before);
-      if (present === undefined) return planOf(before, codeNormalized, { tenant, event: "cart.promotion_applied" });
-      const isSame = normalizeCode(present.code ?? "") === codeNormalized;
+      const isSame = present !== undefined && normalizeCode(present.code ?? "") === codeNormalized;
       if (isSame && present.state === "applied") return null;
-      if (isSame) return planOf(before, codeNormalized, { tenant, event: "cart.promotion_restored" });
-      if (input.onExisting === "reject") throw refuse("promotion_already_applied", before, tenant);
-      replaced = present.code;
-      return planOf(before, codeNormalized, { tenant, event: "cart.promotion_applied" });
+      if (present !== undefined && !isSame) {
+        if (input.onExisting === "reject") throw refuse("promotion_already_applied", before, tenant);
+        replaced = present.code;
+      }
+      return planOf(before, codeNormalized, tenant);
     },
   });
-  return toPromotionState(cart, { replaced });
+  return toPromotionState(atTime(cart, tenant.now), { replaced });
 }
 
-interface Circumstances {
-  readonly tenant: CartTenant;
-  readonly event: CartPlan["event"];
-}
-
-function planOf(cart: CartAggregate, codeNormalized: string, { tenant, event }: Circumstances): CartPlan {
+function planOf(cart: CartAggregate, codeNormalized: string, tenant: CartTenant): CartPlan {
   const draft = draftOf(cart);
   return {
-    event,
+    event: null,
     draft,
     codeNormalized,
     review: ({ code }) => {
@@ -112,8 +108,8 @@ export async function removePromotion(
     target: input,
     plan: (before) => {
       if (codeOf(before) === undefined) throw refuse("promotion_not_present", before, tenant);
-      return { event: "cart.promotion_removed", draft: { ...draftOf(before), promotionCodeId: null } };
+      return { event: null, draft: { ...draftOf(before), promotionCodeId: null } };
     },
   });
-  return toPromotionState(cart);
+  return toPromotionState(atTime(cart, tenant.now));
 }

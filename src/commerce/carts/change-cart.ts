@@ -10,7 +10,7 @@ import type { Transaction } from "#database/transaction.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { fail, failAt } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
-import { type CartAggregate, findCarts } from "./cart-aggregate.ts";
+import { type CartAggregate, findCarts, type StoredWarning } from "./cart-aggregate.ts";
 import { type CartDraft, codeOf } from "./cart-draft.ts";
 import { type Expected, isGone, requireChangeable } from "./cart-status.ts";
 import { loadOffer, type Offer, type Wanted } from "./offer.ts";
@@ -32,8 +32,8 @@ export interface CartTarget extends Expected {
 
 export interface CartPlan {
   readonly draft: CartDraft;
-  /** What happened, where anything did. */
-  readonly event: EventType;
+  /** What happened, where anything did; null: what becomes of the code tells it. */
+  readonly event: EventType | null;
   /** A code by what the buyer typed; else the draft's. */
   readonly codeNormalized?: string;
   /** Sees what there is for sale, and may refuse or want something else. */
@@ -91,14 +91,24 @@ export async function applyPlan(transaction: Transaction, tenant: CartTenant, { 
   accept?.(next, refusal);
   // What its session has locked is free again by the clock; now that is written.
   const isUnlocked = cart.status === "locked";
-  if (!isUnlocked && isSame(cart, next)) return cart;
+  if (!isUnlocked && isSame(cart, next)) return withWarnings(cart, next.warnings);
   if (isUnlocked) await expireSession(transaction, tenant, cart);
   const { now, merchantId } = tenant;
   await updateCart(transaction, { cartId: cart.id, merchantId, next, now, version: cart.version });
   const after = await readBack(transaction, cart.id);
-  const types = new Set<EventType>([...(isUnlocked ? (["cart.unlocked"] as const) : []), ...promotionEvents(cart, after), event]);
-  tell(tenant, [...types], { before: cart, after });
+  const types: EventType[] = [
+    ...(isUnlocked ? (["cart.unlocked"] as const) : []),
+    ...promotionEvents(cart, after),
+    ...(event === null ? [] : [event]),
+  ];
+  tell(tenant, types, { before: cart, after });
   return after;
+}
+
+/** Nothing is saved, but who asked for more than there is reads so. */
+function withWarnings(cart: CartAggregate, found: readonly StoredWarning[]): CartAggregate {
+  const kept = cart.warnings.filter(({ code, lineId }) => !found.some((warning) => warning.code === code && warning.lineId === lineId));
+  return { ...cart, warnings: [...kept, ...found] };
 }
 
 export async function readBack(transaction: Transaction, cartId: string): Promise<CartAggregate> {
@@ -181,11 +191,15 @@ export async function expireSession(transaction: Transaction, { now }: Pick<Cart
     .execute();
 }
 
-/** What the change did to the code beside what it was made for. */
+/** What became of the code, whether it was asked for or found. */
 function promotionEvents(before: CartAggregate, after: CartAggregate): EventType[] {
   const [was, is] = [codeOf(before), codeOf(after)];
-  if (was === undefined || is === undefined || was.promotionCodeId !== is.promotionCodeId || was.state === is.state) return [];
-  return [is.state === "suspended" ? "cart.promotion_suspended" : "cart.promotion_restored"];
+  if (is === undefined) return was === undefined ? [] : ["cart.promotion_removed"];
+  const isNew = was?.promotionCodeId !== is.promotionCodeId;
+  if (is.state === "suspended")
+    return isNew ? ["cart.promotion_applied", "cart.promotion_suspended"] : was.state === "suspended" ? [] : ["cart.promotion_suspended"];
+  if (isNew) return ["cart.promotion_applied"];
+  return was.state === "suspended" ? ["cart.promotion_restored"] : [];
 }
 
 /** Each with what was different before. */

@@ -1,4 +1,5 @@
 /** Takes a cart to another country: its lines are priced anew, and what is not sold there leaves it. */
+import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
 import { faultAt, requireNoFaults } from "#commerce/catalog/write-faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { isCountry } from "#foundation/locales.ts";
@@ -7,6 +8,7 @@ import { draftOf } from "./cart-draft.ts";
 import { type Expected, requireChangeable } from "./cart-status.ts";
 import { applyPlan, type CartTenant, lockCart } from "./change-cart.ts";
 import { requireCountry } from "./create-cart.ts";
+import { warning } from "./price-lines.ts";
 
 export interface CartMarketChangeInput extends Expected {
   /** ISO 3166-1 alpha-2. */
@@ -22,13 +24,14 @@ export async function changeMarket(
   const cart = await lockCart(transaction, tenant, input.cartId);
   requireChangeable(cart, input, tenant.now);
   const market = await requireCountry(transaction, tenant, input.market);
+  // An address in another country than the cart's would be taxed as neither: it ends, and is erased at once.
+  const ended = cart.address !== null && cart.address.masked.countryCode !== input.market ? cart.address : null;
+  if (ended !== null) await erasePersonalData(transaction, [ended.id], tenant.now);
+  const draft = draftOf(cart);
+  const address = ended === null ? draft.address : null;
+  const warnings = ended === null ? [] : [warning("address_expired", null, {})];
   return applyPlan(transaction, tenant, {
     cart,
-    plan: () => {
-      const draft = draftOf(cart);
-      // An address in another country than the cart's would be taxed as neither.
-      const address = draft.address?.masked.countryCode === input.market ? draft.address : null;
-      return { event: "cart.updated", draft: { ...draft, marketId: market.id, country: input.market, address } };
-    },
+    plan: () => ({ event: "cart.updated", draft: { ...draft, marketId: market.id, country: input.market, address, warnings } }),
   });
 }

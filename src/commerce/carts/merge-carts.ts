@@ -31,6 +31,8 @@ export async function mergeCarts(
   if (target === undefined || source === undefined) throw new Error("Both carts were locked.");
   requireChangeable(target, input, now);
   requireChangeable(source, {}, now);
+  if (target.buyerReference !== null && source.buyerReference !== null && target.buyerReference !== source.buyerReference)
+    requireNoFaults([faultAt("/sourceCartId", "not_allowed", "The two carts belong to different buyers.")]);
   const merged = await applyPlan(transaction, tenant, { cart: target, plan: () => ({ event: "cart.updated", draft: mergedDraft(target, source) }) });
   if (source.status === "locked") await expireSession(transaction, tenant, source);
   await end(transaction, tenant, { cart: source, status: "merged", mergedIntoCartId: merged.id, now });

@@ -61,7 +61,8 @@ function keepUnsold(line: DraftLine, variant: OfferedVariant | undefined, isMark
   const { before, id } = line;
   if (before === null || isMarketNew) {
     const sku = before?.display.sku ?? variant?.sku ?? null;
-    return { line: null, warnings: [warning("line_unavailable", id, { isRemoved: true, sku })] };
+    // A line that never stood in this cart has no id that anybody knows.
+    return { line: null, warnings: [warning("line_unavailable", before === null ? null : id, { isRemoved: true, sku })] };
   }
   return {
     line: { ...before, categoryIds: variant?.categoryIds ?? [], quantity: line.quantity, isAvailable: false },

@@ -111,13 +111,24 @@ export function previousOf(
   { before, after }: { readonly before: CartAggregate; readonly after: CartAggregate },
   light: CartLight,
 ): Record<string, unknown> {
-  const [was, is] = [toCart(before, light), toCart(after, light)];
-  return Object.fromEntries(Object.entries(was).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(is[name as keyof CartView])));
+  // What the clock alone had made of it is what this change writes down.
+  const was: CartView = { ...toCart(before, light), status: before.status };
+  const is = toCart(after, light);
+  return Object.fromEntries(Object.entries(was).filter(([name]) => isDifferent(was, is, name as keyof CartView)));
 }
 
-/** An address that has run out takes with it what only an address tells: shipping, tax and the delivery options. A checkout under way holds it. */
+/** Every change raises the version that stands inside of the promotion: that alone is no change of it. */
+function isDifferent(was: CartView, is: CartView, name: keyof CartView): boolean {
+  if (name !== "promotion") return JSON.stringify(was[name]) !== JSON.stringify(is[name]);
+  return JSON.stringify({ ...was.promotion, cartVersion: is.version }) !== JSON.stringify(is.promotion);
+}
+
+/** A checkout under way holds its address, and what has become an order stays what it was. */
+const lapsing: ReadonlySet<CartStatus> = new Set(["active", "expired"]);
+
+/** An address that has run out takes with it what only an address tells: shipping, tax and the delivery options. */
 export function atTime(cart: CartAggregate, now: Date): CartAggregate {
-  if (cart.address === null || new Date(cart.address.expiresAt) > now || statusOf(cart, now) === "locked") return cart;
+  if (cart.address === null || new Date(cart.address.expiresAt) > now || !lapsing.has(statusOf(cart, now))) return cart;
   return {
     ...cart,
     address: null,
@@ -189,6 +200,13 @@ export function toDeliveryOptions({ deliveryOptions, currency }: CartAggregate):
     maxDays,
     pickup,
   }));
+}
+
+/** What is offered for the address that a cart has now; undefined where it has none any more, or has ended. */
+export function offeredDelivery(cart: CartAggregate, now: Date): DeliveryOptionView[] | undefined {
+  const status = statusOf(cart, now);
+  const present = atTime(cart, now);
+  return present.address === null || (status !== "active" && status !== "locked") ? undefined : toDeliveryOptions(present);
 }
 
 /** A session that was canceled or has run out leaves the cart as if it had not been. */

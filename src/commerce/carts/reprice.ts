@@ -6,7 +6,7 @@ import { priceCart, type PricedCart } from "#commerce/pricing/price-cart.ts";
 import { type Choice, choosePromotions, type Refusal } from "#commerce/promotions/choose-promotions.ts";
 import { chooseLocale } from "#foundation/locales.ts";
 import type { CartAggregate, StoredAddress, StoredLine, StoredOption, StoredPromotion, StoredWarning } from "./cart-aggregate.ts";
-import type { CartDraft } from "./cart-draft.ts";
+import { type CartDraft, codeOf } from "./cart-draft.ts";
 import type { Offer, OfferedMarket } from "./offer.ts";
 import { offerLines, type OfferedLine, warning } from "./price-lines.ts";
 
@@ -75,10 +75,22 @@ export function reprice({ draft, before, offer, now }: Basis): Repriced {
       ...marketWarnings(draft, before, market),
       ...(draft.address !== null && address === null ? [warning("address_expired", null, {})] : keptExpiry(before, address)),
       ...offered.warnings,
-      ...(refusal === null ? [] : [warning("promotion_suspended", null, { reason: refusal.reason })]),
+      ...(refusal === null ? [] : [refusalWarning(refusal, before)]),
     ],
   };
   return { next, refusal };
+}
+
+/** What does not come back by itself leaves the cart; anything else stays suspended. */
+const overForGood: ReadonlySet<Refusal["reason"]> = new Set(["ended", "usage_limit_reached", "customer_usage_limit_reached"]);
+
+const isOver = (refusal: Refusal | null): boolean => refusal !== null && overForGood.has(refusal.reason);
+
+function refusalWarning(refusal: Refusal, before: CartAggregate | undefined): StoredWarning {
+  const { reason } = refusal;
+  if (!isOver(refusal)) return warning("promotion_suspended", null, { reason });
+  const code = before === undefined ? undefined : codeOf(before)?.code;
+  return warning("promotion_removed", null, { code: code ?? null, reason });
 }
 
 /** That an address ended is told until there is another. */
@@ -116,9 +128,8 @@ function shippingOf(
   lines: readonly OfferedLine[],
   { address, chosen }: { readonly address: StoredAddress | null; readonly chosen: StoredOption | undefined },
 ): number | null {
-  if (address === null) return null;
-  if (lines.length > 0 && !needShipping(lines)) return 0;
-  return chosen?.priceMinor ?? null;
+  if (address === null || lines.length === 0) return null;
+  return needShipping(lines) ? (chosen?.priceMinor ?? null) : 0;
 }
 
 interface Chosen {
@@ -157,7 +168,7 @@ function toStoredPromotions({ automatic, code, priced }: Choice): StoredPromotio
     const { discountMinor, allocations } = taken(rule.id);
     return { promotionId: rule.id, trigger: "automatic", promotionCodeId: null, state: "applied", suspendedReason: null, discountMinor, allocations };
   });
-  if (code === null) return stored;
+  if (code === null || isOver(code.refusal)) return stored;
   const { discountMinor, allocations } = code.refusal === null ? taken(code.rule.id) : { discountMinor: 0, allocations: [] };
   return [
     ...stored,

@@ -6,6 +6,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import type { CartAggregate, StoredLine, StoredPromotion } from "./cart-aggregate.ts";
 import { cartLifeMs } from "./cart-status.ts";
+import { atTime } from "./render-cart.ts";
 import type { NextCart } from "./reprice.ts";
 
 export interface CartSave {
@@ -121,15 +122,16 @@ export interface CartEnd {
   readonly now: Date;
 }
 
-/** Ends a cart: its address goes, and with it what only an address tells. */
+/** Ends a cart: its address goes, and with it what only an address tells. That it had run out before is still told. */
 export async function endCart(transaction: Transaction, { cart, status, revocation, mergedIntoCartId, now }: CartEnd): Promise<void> {
+  const { warnings } = atTime(cart, now);
   const { rows } = await sql`
     with saved as (
       update cart set status = ${status}, version = version + 1, updated_at = ${now},
         ended_at = ${status === "expired" ? null : now}::timestamptz,
         revocation_reason = ${revocation?.reason ?? null}, revocation_note = ${revocation?.note ?? null}, merged_into_cart_id = ${mergedIntoCartId ?? null},
         address_id = null, address_token_digest = null, address_expires_at = null, address_expires_at_max = null, delivery_options = null,
-        delivery_method_id = null, shipping_minor = null, shipping_discount_minor = 0, tax_minor = null,
+        warnings = ${JSON.stringify(warnings)}::jsonb, delivery_method_id = null, shipping_minor = null, shipping_discount_minor = 0, tax_minor = null,
         discount_minor = discount_minor - shipping_discount_minor, total_minor = subtotal_minor - discount_minor + shipping_discount_minor
       where id = ${cart.id} and version = ${cart.version} returning id),
     lines as (

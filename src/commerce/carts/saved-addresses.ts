@@ -1,4 +1,6 @@
 /** Addresses that buyers keep for their next carts: found by the buyer's reference, shown masked, erased on request. */
+import { createHash } from "node:crypto";
+import { sql } from "kysely";
 import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
 import { erasePersonalData, sealPersonalData } from "#commerce/addresses/personal-data.ts";
 import type { AddressLevel, PostalAddress } from "#commerce/addresses/postal-address.ts";
@@ -50,6 +52,7 @@ export async function keepAddress(
   { keyring, merchantId, now }: CartTenant,
   { buyerReference, address, level }: AddressToKeep,
 ): Promise<void> {
+  await lockKept(transaction, { merchantId, buyerReference });
   const id = createId("personalData", now.getTime());
   const row = sealPersonalData(keyring, { id, merchantId, cartId: null, kind: "address", address, level, now, eraseAfter: null });
   await transaction
@@ -74,13 +77,19 @@ export async function keepAddress(
   );
 }
 
+/** A buyer's are kept one after the other: two at once would each count without the other's. */
+async function lockKept(transaction: Transaction, { merchantId, buyerReference }: Owner): Promise<void> {
+  const lock = createHash("sha256").update(`saved addresses\n${merchantId}\n${buyerReference}`).digest().readBigInt64BE();
+  await sql`select pg_advisory_xact_lock(${String(lock)}::bigint)`.execute(transaction);
+}
+
 export interface SavedAddressRemoveInput {
   readonly savedAddressId: string;
   /** Whose it is. */
   readonly buyerReference: string;
 }
 
-/** Erases it: no copy of what was stored opens again. */
+/** Erases what is kept: no copy of its row opens again. The carts that were given the address keep a copy of their own until they end. */
 export async function removeSavedAddress(
   transaction: Transaction,
   tenant: CartTenant,

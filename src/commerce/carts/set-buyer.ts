@@ -1,6 +1,6 @@
 /** Whose a cart is: the frontend's own name for the buyer, and an e-mail, which is kept encrypted. */
 import { isEmail } from "#commerce/addresses/address-text.ts";
-import { erasePersonalData, sealPersonalData } from "#commerce/addresses/personal-data.ts";
+import { erasePersonalData, openPersonalData, sealPersonalData } from "#commerce/addresses/personal-data.ts";
 import { faultAt, type Faults, requireNoFaults, textFaults } from "#commerce/catalog/write-faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
@@ -48,13 +48,18 @@ function buyerFaults({ buyerReference, email }: CartBuyerSetInput, tenant: CartT
   ];
 }
 
-/** The old one is erased at once: nothing points at it any more. */
+/** The same one stays, row and all. Another one takes its place, and the old one is erased at once: nothing points at it any more. */
 async function replaceEmail(
   transaction: Transaction,
   { keyring, merchantId, now }: CartTenant,
   { cart, email }: { readonly cart: CartAggregate; readonly email: string | null },
 ): Promise<string | null> {
-  if (cart.buyerEmail !== null) await erasePersonalData(transaction, [cart.buyerEmail.id], now);
+  if (cart.buyerEmail !== null) {
+    const row = await transaction.selectFrom("personalData").selectAll().where("id", "=", cart.buyerEmail.id).executeTakeFirstOrThrow();
+    const present = openPersonalData(keyring, row);
+    if (present?.kind === "buyer_email" && present.email === email) return row.id;
+    await erasePersonalData(transaction, [row.id], now);
+  }
   if (email === null) return null;
   const id = createId("personalData", now.getTime());
   const eraseAfter = new Date(now.getTime() + emailLifeMs);

@@ -4,6 +4,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
+import { utc } from "#database/utc.ts";
 
 export type Translated = Readonly<Record<string, string>>;
 
@@ -127,9 +128,6 @@ function askedFor(addresses: readonly PublicAddress[]): RawBuilder<unknown> {
   if (first !== undefined && second === undefined) return sql`(values (${first.merchantSlug}::text, ${first.productSlug}::text))`;
   return sql`unnest(${addresses.map(({ merchantSlug }) => merchantSlug)}::text[], ${addresses.map(({ productSlug }) => productSlug)}::text[])`;
 }
-
-/** Times inside JSON lose the driver's conversion, so they are written as the contract spells them. */
-const utc = (column: RawBuilder<unknown>): RawBuilder<string> => sql<string>`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 const prices = sql`coalesce((select json_agg(json_build_object('marketId', pr.market_id, 'amountMinor', pr.amount_minor, 'compareAtMinor', pr.compare_at_minor,
     'lowest30dMinor', (select min(h.amount_minor) from price h where h.variant_id = pr.variant_id and h.market_id = pr.market_id

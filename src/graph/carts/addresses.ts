@@ -113,7 +113,7 @@ builder.queryField("savedAddresses", (t) =>
 
 builder.mutationField("savedAddressRemove", (t) =>
   t.id({
-    description: "Erases an address that a buyer keeps; answers with its id.",
+    description: "Erases an address that a buyer keeps; the carts that were given it keep their copy until they end. Answers with its id.",
     authScopes: { callers: frontends },
     args: {
       merchantId: t.arg.id({ description: "The merchant; needed with a token of the platform." }),

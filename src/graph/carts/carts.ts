@@ -3,7 +3,7 @@ import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { isForeign } from "#commerce/carts/change-cart.ts";
 import { isGone } from "#commerce/carts/cart-status.ts";
 import { cartList, findCartByToken } from "#commerce/carts/find-carts.ts";
-import { type CartLineView, type CartView, toCart, toDeliveryOptions } from "#commerce/carts/render-cart.ts";
+import { type CartLineView, type CartView, offeredDelivery, toCart } from "#commerce/carts/render-cart.ts";
 import type { WarningView } from "#commerce/carts/warnings.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder, callerOf, readers } from "#graph/builder.ts";
@@ -259,12 +259,11 @@ builder.queryFields((t) => ({
       addressToken: t.arg.id({ required: true, description: "The token that setting an address answered with, `adt_…`." }),
     },
     resolve: async (_root, { merchantId, addressToken }, context) => {
-      const now = context.clock.now();
-      const cartId = await findCartByToken(context.db, { merchantId: tenantOf(context, merchantId), addressToken, now });
+      const cartId = await findCartByToken(context.db, { merchantId: tenantOf(context, merchantId), addressToken });
       const cart = cartId === undefined ? null : await context.loaders.carts.load(cartId);
-      if (cart === null || !isVisible(cart, context))
-        throw fail("resource_not_found", { message: "There is no such address token, or it has ended." });
-      return toDeliveryOptions(cart);
+      const options = cart === null || !isVisible(cart, context) ? undefined : offeredDelivery(cart, context.clock.now());
+      if (options === undefined) throw fail("resource_not_found", { message: "There is no such address token, or it has ended." });
+      return options;
     },
   }),
 }));

@@ -81,7 +81,10 @@ describe("a cart", () => {
     const light = { now: noon, publicUrl };
     expect(previousOf({ before, after: before }, light)).toEqual({});
     const after = storedCart({ version: 8, locale: "de" });
-    expect(previousOf({ before, after }, light)).toEqual({ version: 7, locale: "en", promotion: show(before).promotion });
+    expect(previousOf({ before, after }, light)).toEqual({ version: 7, locale: "en" });
+    // What the clock had made of it already is what the change writes down.
+    const gone = storedCart({ expiresAt: noon.toISOString() });
+    expect(previousOf({ before: gone, after: { ...gone, status: "expired", version: 8 } }, light)).toEqual({ version: 7, status: "active" });
   });
 
   it("says each warning in a sentence", () => {
