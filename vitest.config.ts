@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     include: [isBrowser ? "test/browser/**/*.test.ts" : "test/**/*.test.ts"],
     exclude: isBrowser ? configDefaults.exclude : [...configDefaults.exclude, "test/browser/**"],
+    setupFiles: ["test/support/properties.ts"],
     globalSetup: ["test/support/postgres.ts"],
     // Node's own loader, the same as in production: Vite's would load a second copy of graphql ("from another module or realm").
     experimental: { viteModuleRunner: false },
