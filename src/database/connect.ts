@@ -25,6 +25,8 @@ export interface DatabaseOptions {
   readonly limits?: StatementLimits | undefined;
   /** Where the embedded database lies; without it, it lives in memory. */
   readonly folder?: string | undefined;
+  /** A dump of an embedded database, which a new one starts from. */
+  readonly image?: Blob | undefined;
   /** Told of every statement, for tests that count them. */
   readonly onStatement?: ((event: LogEvent) => void) | undefined;
 }
@@ -45,10 +47,10 @@ export async function openDatabase(options: DatabaseOptions): Promise<OpenDataba
   return options.url === undefined ? openEmbedded(options) : openPostgres(options, options.url);
 }
 
-async function openEmbedded({ folder, onStatement }: DatabaseOptions): Promise<OpenDatabase> {
+async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Promise<OpenDatabase> {
   const release = folder === undefined ? (): void => undefined : takeFolder(folder);
   try {
-    const pglite = await openPGlite(folder === undefined ? undefined : join(folder, "database"));
+    const pglite = await openPGlite({ image, dataDir: folder === undefined ? undefined : join(folder, "database") });
     const db = new Kysely<Tables>({ dialect: guardDialect(new SerialPGliteDialect({ pglite })), plugins: [camelCase()], ...logOf(onStatement) });
     // Kysely closes only what it has used.
     const close = async (): Promise<void> => {

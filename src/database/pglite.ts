@@ -6,8 +6,20 @@ import { PGlite, types } from "@electric-sql/pglite";
 import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
 import { type DatabaseConnection, type DialectAdapter, type Driver, PGliteDialect, PostgresAdapter } from "kysely";
 
-export function openPGlite(dataDir: string | undefined): Promise<PGlite> {
-  return PGlite.create({ ...(dataDir === undefined ? {} : { dataDir }), extensions: { pg_trgm }, parsers: { [types.INT8]: Number } });
+export interface PGlitePlace {
+  /** Without it, the database lives in memory. */
+  readonly dataDir?: string | undefined;
+  /** A dump that a new database starts from. */
+  readonly image?: Blob | undefined;
+}
+
+export function openPGlite({ dataDir, image }: PGlitePlace = {}): Promise<PGlite> {
+  return PGlite.create({
+    ...(dataDir === undefined ? {} : { dataDir }),
+    ...(image === undefined ? {} : { loadDataDir: image }),
+    extensions: { pg_trgm },
+    parsers: { [types.INT8]: Number },
+  });
 }
 
 export class SerialPGliteDialect extends PGliteDialect {

@@ -9,7 +9,8 @@ import type { Transaction } from "#database/transaction.ts";
 import { isDatabaseAway } from "#database/unavailable.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import { fail } from "#foundation/failure.ts";
-import { createDatabase, describeOnBoth } from "#test/support/databases.ts";
+import { createDatabase } from "#test/support/create-database.ts";
+import { describeOnBoth } from "#test/support/databases.ts";
 import { TestClock } from "#test/support/world.ts";
 import { startCuttingProxy } from "./cutting-proxy.ts";
 

@@ -10,7 +10,7 @@ import { inTransaction } from "#database/transaction.ts";
 import { isDatabaseAway } from "#database/unavailable.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
-import { createDatabase } from "#test/support/databases.ts";
+import { createDatabase } from "#test/support/create-database.ts";
 import { expectError } from "#test/support/expect-error.ts";
 import { type PostgresServer, startPostgres } from "#test/support/postgres.ts";
 import { temporaryFolder } from "#test/support/process.ts";

@@ -4,10 +4,11 @@ import { readSettings } from "#app/settings.ts";
 import type { OpenDatabase } from "#database/connect.ts";
 import { createLog } from "#foundation/log.ts";
 import type { Ask } from "#soak/shop.ts";
+import { encryptionKeys } from "#test/support/copies.ts";
 import { publicUrl, type World } from "#test/support/world.ts";
 
 /** Every process on a database has the same keys. */
-export const environment = { ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}` };
+export const environment = { ENCRYPTION_KEYS: encryptionKeys };
 
 export async function startBeside({ clock }: Pick<World, "clock">, database: OpenDatabase): Promise<App> {
   const settings = readSettings({ PORT: "4000", PUBLIC_URL: publicUrl, RATE_LIMIT_SCALE: "0", ...environment });

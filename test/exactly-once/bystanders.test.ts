@@ -5,7 +5,7 @@ import { openDatabase } from "#database/connect.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import { addressWrite, openCart, openShop, readAnswer } from "#soak/shop.ts";
-import { createDatabase } from "#test/support/databases.ts";
+import { createDatabase } from "#test/support/create-database.ts";
 import { temporaryFolder } from "#test/support/process.ts";
 import { publicUrl, TestClock } from "#test/support/world.ts";
 import { askOf, startBeside } from "./ask.ts";

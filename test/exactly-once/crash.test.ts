@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { runCrash } from "#soak/crash.ts";
 import { startService } from "#soak/service.ts";
-import { createDatabase } from "#test/support/databases.ts";
+import { createDatabase } from "#test/support/create-database.ts";
 
 /** Of three cold starts and what is between them, on a machine that has other things to do. */
 const startsMsMax = 120_000;

@@ -42,8 +42,8 @@ const guardian = `
 /** What a throw-away database can do without. */
 const careless = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
 
-/** For vitest's globalSetup: one server per run, with the template ready. Test files find it through `databases.ts`. */
-export async function setup(project: { provide(key: "postgresUrl", url: string): void }): Promise<() => Promise<void>> {
+/** For vitest's globalSetup: one server per run, with the template ready, and a folder for what is copied. Test files find both through `databases.ts`. */
+export async function setup(project: { provide(key: "postgresUrl" | "copies", value: string): void }): Promise<() => Promise<void>> {
   const server = await startPostgres();
   try {
     await createTemplate(server.url);
@@ -51,8 +51,13 @@ export async function setup(project: { provide(key: "postgresUrl", url: string):
     await server.stop();
     throw error;
   }
+  const copies = mkdtempSync(join(tmpdir(), "commerce-gateway-copies-"));
   project.provide("postgresUrl", server.url);
-  return () => server.stop();
+  project.provide("copies", copies);
+  return async () => {
+    await server.stop();
+    rmSync(copies, { recursive: true, force: true });
+  };
 }
 
 /** The settings are the server's own, by their names: `{ shared_buffers: "1GB" }`. */

@@ -2,18 +2,15 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { LogEvent } from "kysely";
 import { type App, createApp } from "#app/app.ts";
-import { loadEncryptionKeys } from "#app/encryption-keys.ts";
 import { readSettings } from "#app/settings.ts";
-import type { OpenDatabase } from "#database/connect.ts";
-import type { DemoFile } from "#demo/demo-file.ts";
-import { prepareDemo } from "#demo/prepare-demo.ts";
-import { createKeyring } from "#foundation/encryption.ts";
+import { openDatabase, type OpenDatabase } from "#database/connect.ts";
+import { type DemoFile, readDemoFile } from "#demo/demo-file.ts";
 import { createLog } from "#foundation/log.ts";
-import { type Engine, openFresh } from "./databases.ts";
+import { copyDemo, publicUrl } from "./copies.ts";
+import { closeOnce, type Engine, type OpenOptions } from "./databases.ts";
 
-export const publicUrl = "https://api.test";
+export { publicUrl };
 
 /** A clock that stands still until it is moved. */
 export class TestClock {
@@ -61,14 +58,12 @@ export interface WorldOptions {
 export async function createWorld(engine: Engine = "pglite", { environment = {} }: WorldOptions = {}): Promise<World> {
   const statements: string[] = [];
   const logged: Record<string, unknown>[] = [];
-  const clock = new TestClock();
   const dataDir = mkdtempSync(join(tmpdir(), "world-"));
-  const database = await openFresh(engine, { onStatement: (event: LogEvent) => statements.push(event.query.sql) });
+  const { database, seededAt } = await openDemo(engine, { dataDir, onStatement: (event) => statements.push(event.query.sql) });
+  const clock = new TestClock(seededAt);
+  const demo = readDemo(dataDir);
   const settings = readSettings({ PORT: "4000", PUBLIC_URL: publicUrl, DATA_DIR: dataDir, RATE_LIMIT_SCALE: "0", ...environment });
   const log = createLog("info", { write: (line: string) => void logged.push(JSON.parse(line) as Record<string, unknown>) });
-  const keyring = createKeyring(settings.encryptionKeys ?? loadEncryptionKeys(dataDir));
-  const demo = await prepareDemo(database, { dataDir, publicUrl, now: clock.now(), keyring });
-  if (demo === undefined) throw new Error("The database was not empty.");
   const app = await createApp({ settings, log, clock, database });
   statements.length = 0;
 
@@ -104,6 +99,22 @@ export async function createWorld(engine: Engine = "pglite", { environment = {} 
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+interface DemoPlace extends Pick<OpenOptions, "onStatement"> {
+  readonly dataDir: string;
+}
+
+async function openDemo(engine: Engine, { dataDir, onStatement }: DemoPlace): Promise<{ database: OpenDatabase; seededAt: Date }> {
+  const { database, seededAt, fill } = await copyDemo(engine);
+  fill(dataDir);
+  return { database: closeOnce(await openDatabase({ ...database, onStatement })), seededAt };
+}
+
+function readDemo(dataDir: string): DemoFile {
+  const demo = readDemoFile(dataDir);
+  if (demo === undefined) throw new Error("There is no demo.json.");
+  return demo as DemoFile;
 }
 
 function parse(text: string): unknown {
