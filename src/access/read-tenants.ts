@@ -3,7 +3,8 @@ import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "
 import type { Reader } from "#database/transaction.ts";
 import type { ApiKeyTable, AppTable, InstallationTable, InternalTokenTable, MerchantTable, Tables } from "#database/tables.ts";
 
-export type MerchantRow = Selectable<MerchantTable>;
+/** Without what only orders need to know. */
+export type MerchantRow = Omit<Selectable<MerchantTable>, "referenceKey">;
 export type AppRow = Selectable<AppTable>;
 export type InstallationRow = Selectable<InstallationTable>;
 export type ApiKeyRow = Omit<Selectable<ApiKeyTable>, "digest">;

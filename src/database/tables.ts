@@ -140,6 +140,32 @@ export interface EventTable {
   occurredAt: Timestamp;
 }
 
+export interface FulfillmentTable {
+  id: string;
+  orderId: string;
+  merchantId: string;
+  returnId: string | null;
+  status: Generated<"pending" | "packing" | "ready_for_pickup" | "shipped" | "in_transit" | "out_for_delivery" | "delivered" | "failed" | "returned_to_sender" | "canceled">;
+  type: "shipping" | "pickup" | "digital";
+  carrier: string | null;
+  trackingNumber: string | null;
+  trackingUrl: string | null;
+  packingStartedAt: Timestamp | null;
+  shippedAt: Timestamp | null;
+  estimatedDeliveryAt: Timestamp | null;
+  deliveredAt: Timestamp | null;
+  version: Generated<number>;
+  createdAt: Timestamp;
+  updatedAt: Timestamp;
+}
+
+export interface FulfillmentLineTable {
+  fulfillmentId: string;
+  orderLineId: string;
+  quantity: number;
+  unreserved: Generated<number>;
+}
+
 export interface HostedCheckoutSessionTable {
   id: string;
   merchantId: string;
@@ -149,6 +175,24 @@ export interface HostedCheckoutSessionTable {
   expiresAt: Timestamp;
   createdAt: Timestamp;
   updatedAt: Timestamp;
+  urlDigest: Uint8Array | null;
+  urlSealed: Uint8Array | null;
+  urlDataKey: Uint8Array | null;
+  urlKeyId: string | null;
+  createdBy: string | null;
+  successUrl: string;
+  cancelUrl: string;
+  country: string;
+  currency: string;
+  locale: string;
+  amountTotalMinor: number;
+  submittedAt: Timestamp | null;
+  completedAt: Timestamp | null;
+  canceledAt: Timestamp | null;
+  cancelReason: "buyer_abandoned" | "buyer_changed_mind" | "merchant_request" | "price_changed" | "out_of_stock" | "fraud_suspected" | "duplicate" | "test" | "other" | null;
+  cancelNote: string | null;
+  cancelActor: "api_key" | "oauth_client" | "buyer" | "staff" | "system" | null;
+  orderId: string | null;
 }
 
 export interface IdempotencyRecordTable {
@@ -233,6 +277,103 @@ export interface MerchantTable {
   version: Generated<number>;
   createdAt: Timestamp;
   updatedAt: Timestamp;
+  referenceKey: Generated<string>;
+}
+
+export interface OrderLineTable {
+  id: string;
+  orderId: string;
+  merchantId: string;
+  position: number;
+  productId: string;
+  variantId: string;
+  categoryIds: string[];
+  display: Json;
+  requiresShipping: boolean;
+  restrictions: string[];
+  unitPriceMinor: number;
+  subtotalMinor: number;
+  discountMinor: number;
+  taxMinor: number | null;
+  totalMinor: number;
+  reducedMinor: Generated<number>;
+  ordered: number;
+  canceled: Generated<number>;
+  allocated: Generated<number>;
+  shipped: Generated<number>;
+  delivered: Generated<number>;
+  returnRequested: Generated<number>;
+  returned: Generated<number>;
+  refunded: Generated<number>;
+}
+
+export interface OrderReturnTable {
+  id: string;
+  orderId: string;
+  merchantId: string;
+  kind: "return_refund" | "exchange" | "refund_only" | "repair" | "replacement" | "withdrawal";
+  status: "requested" | "approved" | "declined" | "in_transit" | "received" | "inspected" | "closed" | "canceled";
+  reason: string;
+  note: string | null;
+  declineReason: string | null;
+  inspectionNote: string | null;
+  method: "mail" | "store" | "pickup" | "keep_item" | null;
+  settlement: "original_payment" | "store_credit" | "replacement" | null;
+  refundMinor: Generated<number>;
+  feeMinor: Generated<number>;
+  exchangeVariantId: string | null;
+  policyId: string | null;
+  requestedAt: Timestamp;
+  closedAt: Timestamp | null;
+  version: Generated<number>;
+  updatedAt: Timestamp;
+}
+
+export interface OrderTimelineTable {
+  id: GeneratedAlways<number>;
+  orderId: string;
+  at: Timestamp;
+  type: string;
+  actor: "buyer" | "merchant" | "system";
+}
+
+export interface PaymentTable {
+  id: string;
+  merchantId: string;
+  sessionId: string;
+  orderId: string | null;
+  provider: string;
+  methodType: string;
+  tokenSealed: Uint8Array | null;
+  tokenDataKey: Uint8Array | null;
+  tokenKeyId: string | null;
+  status: Generated<"pending" | "authorized" | "captured" | "partially_refunded" | "refunded" | "failed" | "canceled">;
+  currency: string;
+  amountMinor: number;
+  capturedMinor: Generated<number>;
+  voidedMinor: Generated<number>;
+  refundedMinor: Generated<number>;
+  failureCode: string | null;
+  disputedAt: Timestamp | null;
+  disputeReason: string | null;
+  version: Generated<number>;
+  createdAt: Timestamp;
+  updatedAt: Timestamp;
+}
+
+export interface PaymentOperationTable {
+  id: string;
+  merchantId: string;
+  paymentId: string;
+  kind: "authorize" | "capture" | "void" | "refund";
+  amountMinor: number;
+  status: Generated<"pending" | "succeeded" | "failed">;
+  failureCode: string | null;
+  attempts: Generated<number>;
+  dueAt: Timestamp;
+  leasedUntil: Timestamp | null;
+  createdAt: Timestamp;
+  settledAt: Timestamp | null;
 }
 
 export interface PersonalDataTable {
@@ -260,6 +401,18 @@ export interface PolicyTable {
   url: string | null;
   version: Generated<number>;
   updatedAt: Timestamp;
+  rules: Generated<Json>;
+}
+
+export interface PolicySnapshotTable {
+  id: string;
+  orderId: string;
+  merchantId: string;
+  type: "cancellation" | "return" | "withdrawal" | "warranty";
+  summary: string;
+  url: string | null;
+  rules: Json;
+  capturedAt: Timestamp;
 }
 
 export interface PriceTable {
@@ -382,6 +535,75 @@ export interface PromotionUseTable {
   takenAt: Timestamp;
   redeemedAt: Timestamp | null;
   givenBackAt: Timestamp | null;
+  restoredAt: Timestamp | null;
+}
+
+export interface RefundTable {
+  id: string;
+  merchantId: string;
+  paymentId: string;
+  orderId: string | null;
+  returnId: string | null;
+  operationId: string;
+  status: Generated<"pending" | "succeeded" | "failed" | "canceled">;
+  amountMinor: number;
+  currency: string;
+  reason: string;
+  note: string | null;
+  lines: Generated<Json>;
+  shippingMinor: Generated<number>;
+  version: Generated<number>;
+  createdAt: Timestamp;
+  updatedAt: Timestamp;
+}
+
+export interface ReturnLineTable {
+  returnId: string;
+  orderLineId: string;
+  quantity: number;
+  received: Generated<number>;
+  accepted: Generated<number>;
+  restocked: Generated<number>;
+}
+
+export interface SalesOrderTable {
+  id: string;
+  merchantId: string;
+  number: string;
+  version: Generated<number>;
+  status: Generated<"pending" | "confirmed" | "on_hold" | "completed" | "canceled">;
+  paymentStatus: "not_required" | "pending" | "authorized" | "partially_paid" | "paid" | "partially_refunded" | "refunded" | "voided" | "failed" | "disputed";
+  fulfillmentStatus: "unfulfilled" | "in_progress" | "partially_shipped" | "shipped" | "partially_delivered" | "delivered" | "canceled" | "not_required";
+  returnStatus: "none" | "requested" | "in_progress" | "partially_returned" | "returned";
+  cartId: string;
+  sessionId: string;
+  marketId: string;
+  country: string;
+  timeZone: string;
+  currency: string;
+  taxIncluded: boolean;
+  locale: string;
+  buyerReference: string | null;
+  buyerEmailId: string | null;
+  addressId: string | null;
+  delivery: Json | null;
+  subtotalMinor: number;
+  discountMinor: number;
+  shippingMinor: number | null;
+  shippingDiscountMinor: number;
+  taxMinor: number | null;
+  totalMinor: number;
+  reducedMinor: Generated<number>;
+  shippingReducedMinor: Generated<number>;
+  promotions: Json;
+  cancellationRequest: Json | null;
+  canceledReason: string | null;
+  canceledNote: string | null;
+  canceledActor: "buyer" | "merchant" | "system" | null;
+  canceledAt: Timestamp | null;
+  holdReason: string | null;
+  placedAt: Timestamp;
+  updatedAt: Timestamp;
 }
 
 export interface SearchDocumentTable {
@@ -396,6 +618,11 @@ export interface SearchDocumentTable {
   words: string;
   head: string;
   indexedAt: Timestamp;
+}
+
+export interface SearchDueTable {
+  id: GeneratedAlways<number>;
+  productId: string;
 }
 
 export interface SearchOfferTable {
@@ -421,6 +648,14 @@ export interface SearchTermTable {
   trigramKey: string;
 }
 
+export interface StockHoldTable {
+  sessionId: string;
+  variantId: string;
+  merchantId: string;
+  quantity: number;
+  expiresAt: Timestamp | null;
+}
+
 export interface StockLevelTable {
   variantId: string;
   merchantId: string;
@@ -437,7 +672,7 @@ export interface StockMovementTable {
   variantId: string;
   delta: number;
   onHandAfter: number;
-  reason: "received" | "correction" | "damaged" | "lost" | "returned" | "sold";
+  reason: "received" | "correction" | "damaged" | "lost" | "returned" | "sold" | "canceled";
   note: string | null;
   createdAt: Timestamp;
 }
@@ -452,6 +687,28 @@ export interface TaxRateTable {
   basisPoints: number;
   appliesToShipping: boolean;
   updatedAt: Timestamp;
+}
+
+export interface TestProviderEntryTable {
+  idempotencyKey: string;
+  reference: string;
+  kind: "authorize" | "capture" | "void" | "refund";
+  amountMinor: number;
+  outcome: string;
+  createdAt: Timestamp;
+}
+
+export interface TestProviderPaymentTable {
+  reference: string;
+  token: string;
+  status: "pending" | "authorized" | "declined" | "voided";
+  currency: string;
+  amountMinor: number;
+  capturedMinor: Generated<number>;
+  voidedMinor: Generated<number>;
+  refundedMinor: Generated<number>;
+  decidedAt: Timestamp;
+  createdAt: Timestamp;
 }
 
 export interface VariantTable {
@@ -473,6 +730,35 @@ export interface VariantTable {
   updatedAt: Timestamp;
 }
 
+export interface WarrantyClaimTable {
+  id: string;
+  warrantyId: string;
+  merchantId: string;
+  kind: "repair" | "replacement";
+  status: Generated<"open" | "accepted" | "rejected">;
+  description: string;
+  resolution: string | null;
+  openedAt: Timestamp;
+  resolvedAt: Timestamp | null;
+  returnId: string | null;
+}
+
+export interface WarrantyRegistrationTable {
+  id: string;
+  orderId: string;
+  orderLineId: string;
+  merchantId: string;
+  serialNumber: string | null;
+  status: Generated<"active" | "void">;
+  startsAt: Timestamp;
+  endsAt: Timestamp;
+  repairsLeft: number;
+  replacementsLeft: number;
+  version: Generated<number>;
+  createdAt: Timestamp;
+  updatedAt: Timestamp;
+}
+
 export interface Tables {
   apiKey: ApiKeyTable;
   app: AppTable;
@@ -482,6 +768,8 @@ export interface Tables {
   category: CategoryTable;
   deliveryMethod: DeliveryMethodTable;
   event: EventTable;
+  fulfillment: FulfillmentTable;
+  fulfillmentLine: FulfillmentLineTable;
   hostedCheckoutSession: HostedCheckoutSessionTable;
   idempotencyRecord: IdempotencyRecordTable;
   installation: InstallationTable;
@@ -490,8 +778,14 @@ export interface Tables {
   marketCountry: MarketCountryTable;
   media: MediaTable;
   merchant: MerchantTable;
+  orderLine: OrderLineTable;
+  orderReturn: OrderReturnTable;
+  orderTimeline: OrderTimelineTable;
+  payment: PaymentTable;
+  paymentOperation: PaymentOperationTable;
   personalData: PersonalDataTable;
   policy: PolicyTable;
+  policySnapshot: PolicySnapshotTable;
   price: PriceTable;
   product: ProductTable;
   productCategory: ProductCategoryTable;
@@ -502,12 +796,21 @@ export interface Tables {
   promotionBuyer: PromotionBuyerTable;
   promotionCode: PromotionCodeTable;
   promotionUse: PromotionUseTable;
+  refund: RefundTable;
+  returnLine: ReturnLineTable;
+  salesOrder: SalesOrderTable;
   searchDocument: SearchDocumentTable;
+  searchDue: SearchDueTable;
   searchOffer: SearchOfferTable;
   searchTerm: SearchTermTable;
+  stockHold: StockHoldTable;
   stockLevel: StockLevelTable;
   stockMovement: StockMovementTable;
   taxRate: TaxRateTable;
+  testProviderEntry: TestProviderEntryTable;
+  testProviderPayment: TestProviderPaymentTable;
   variant: VariantTable;
+  warrantyClaim: WarrantyClaimTable;
+  warrantyRegistration: WarrantyRegistrationTable;
 }
 

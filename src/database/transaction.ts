@@ -10,12 +10,28 @@ export type Transaction = KyselyTransaction<Tables>;
 /** What only reads takes either; what writes takes a Transaction, so that a write outside of one does not compile. */
 export type Reader = Database | Transaction;
 
+const afterCommits = new WeakMap<Transaction, (() => void)[]>();
+
+/** Calls back once this transaction is committed, and never if it is not. What is called is told, and cannot fail what has happened. */
+export function afterCommit(transaction: Transaction, callback: () => void): void {
+  const callbacks = afterCommits.get(transaction);
+  if (callbacks === undefined) afterCommits.set(transaction, [callback]);
+  else callbacks.push(callback);
+}
+
 const attemptsMax = 3;
 /** Runs the whole work again when PostgreSQL gave up on it because of others (serialization failure, deadlock), three times at most. */
 export async function inTransaction<Result>(db: Database, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await db.transaction().execute((transaction) => runInsideTransaction(() => work(transaction)));
+      let callbacks: readonly (() => void)[] = [];
+      const result = await db.transaction().execute(async (transaction) => {
+        const done = await runInsideTransaction(() => work(transaction));
+        callbacks = afterCommits.get(transaction) ?? [];
+        return done;
+      });
+      for (const callback of callbacks) callback();
+      return result;
     } catch (error) {
       if (attempt >= attemptsMax || !isGivenUp(error)) throw error;
     }

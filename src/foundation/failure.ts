@@ -81,6 +81,7 @@ export const failureKinds = {
   checkout_session_completed: conflict("The checkout session is completed."),
   checkout_session_canceled: conflict("The checkout session is canceled."),
   checkout_session_expired: conflict("The checkout session has expired."),
+  checkout_session_version_conflict: conflict("The checkout session has another version than expected."),
   checkout_amount_changed: conflict("The amount differs from the one the buyer confirmed."),
   webhook_endpoint_duplicate: conflict("The installation has an endpoint with this URL."),
   webhook_endpoint_limit_reached: conflict("The installation has as many endpoints as it may have."),

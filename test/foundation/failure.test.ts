@@ -14,7 +14,7 @@ const catalogue: Readonly<Record<number, string>> = {
     merchant_not_found product_not_found promotion_code_not_found`,
   405: "method_not_allowed",
   408: "request_timeout",
-  409: `idempotency_key_reused idempotency_in_progress cart_version_conflict cart_locked cart_completed cart_revoked cart_expired cart_merged
+  409: `idempotency_key_reused idempotency_in_progress cart_version_conflict checkout_session_version_conflict cart_locked cart_completed cart_revoked cart_expired cart_merged
     cart_empty address_market_mismatch promotion_not_applicable promotion_already_applied promotion_not_present checkout_session_processing
     checkout_session_completed checkout_session_canceled checkout_session_expired checkout_amount_changed webhook_endpoint_duplicate
     webhook_endpoint_limit_reached webhook_endpoint_disabled delivery_in_progress delivery_already_succeeded delivery_payload_expired
