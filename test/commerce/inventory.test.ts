@@ -1,7 +1,12 @@
 /** Stock never falls below zero nor below what is promised, and its movements add up to its level. */
-import { beforeAll, expect, it } from "vitest";
-import { adjustStock } from "#commerce/inventory/stock.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Tenant } from "#commerce/catalog/write-tenant.ts";
+import { holdStock } from "#commerce/inventory/reservations.ts";
+import { adjustStock, setStock } from "#commerce/inventory/stock.ts";
+import { saveStockSettings } from "#commerce/inventory/stock-settings.ts";
+import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
+import { makeSession } from "#test/commerce/promotions/promotions-world.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { createWorld, makePublished, risesOf, startOfWorld, type World } from "./writes-world.ts";
 
@@ -70,6 +75,57 @@ describeOnBoth("stockAdjust", (open, engine) => {
     const { variantId } = await makePublished(world);
     await world.db.updateTable("stockLevel").set({ onHand: 5, reserved: 4 }).where("variantId", "=", variantId).execute();
     expect(await world.run(adjustStock, { variantId, delta: -1, reason: "lost" })).toMatchObject({ onHand: 4 });
+  });
+
+  describe("by what checkouts hold that are over", () => {
+    const hourMs = 3_600_000;
+    const held = async (onHand: number, backorderLimit: number): Promise<{ variantId: string; sessionId: string }> => {
+      const { variantId } = await makePublished(world);
+      await world.db.updateTable("stockLevel").set({ onHand, backorderLimit }).where("variantId", "=", variantId).execute();
+      const sessionId = await makeSession(world);
+      const expiresAt = new Date(startOfWorld.getTime() + hourMs);
+      await world.run(holdStock, { sessionId, expiresAt, lines: [{ variantId, quantity: 3 }] });
+      return { variantId, sessionId };
+    };
+    const count = (transaction: Transaction, tenant: Tenant, variantId: string) =>
+      setStock(transaction, tenant, [{ variantId, onHand: 1, isNew: false }]);
+    const limit = (transaction: Transaction, tenant: Tenant, variantId: string) =>
+      saveStockSettings(transaction, tenant, [{ variantId, isNew: false, backorderLimit: 0, lowStockThreshold: null }]);
+    const ways: readonly [string, number, number, (transaction: Transaction, tenant: Tenant, variantId: string) => Promise<unknown>, object][] = [
+      [
+        "an adjustment",
+        3,
+        0,
+        (transaction, tenant, variantId) => adjustStock(transaction, tenant, { variantId, delta: -2, reason: "lost" }),
+        { onHand: 1 },
+      ],
+      ["a count", 3, 0, count, { onHand: 1 }],
+      ["another limit", 0, 3, limit, { onHand: 0 }],
+    ];
+
+    it.each(ways)("%s is not refused, from the moment on at which they are", async (_name, onHand, backorderLimit, change, expected) => {
+      const { variantId } = await held(onHand, backorderLimit);
+      const early = await world.refusal(change, variantId, world.later(hourMs - 1));
+      expect(early.conflict).toMatchObject({ reason: "insufficient_stock", data: { reserved: 3 } });
+      await world.run(change, variantId, world.later(hourMs));
+      expect(await levelOf(variantId)).toMatchObject({ ...expected, reserved: 0 });
+      expect(await world.db.selectFrom("stockHold").select("quantity").where("variantId", "=", variantId).execute()).toEqual([]);
+    });
+
+    it.runIf(engine === "postgres")("nobody waits for the session that is locked meanwhile", async () => {
+      const { variantId, sessionId } = await held(3, 0);
+      const [isLocked, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const locked = inTransaction(world.db, async (transaction) => {
+        await transaction.selectFrom("hostedCheckoutSession").select("id").where("id", "=", sessionId).forUpdate().execute();
+        isLocked.resolve();
+        await end.promise;
+      });
+      await isLocked.promise;
+      await world.run(adjustStock, { variantId, delta: -3, reason: "lost" }, world.later(hourMs));
+      end.resolve();
+      await locked;
+      expect(await levelOf(variantId)).toMatchObject({ onHand: 0, reserved: 0 });
+    });
   });
 
   it("refuses more than a level holds", async () => {

@@ -5,6 +5,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
 import { utc } from "#database/utc.ts";
+import { reservedAt } from "./reserved-at.ts";
 
 export type Translated = Readonly<Record<string, string>>;
 
@@ -91,10 +92,13 @@ export interface ProductAggregate {
   readonly policies: readonly { marketId: string | null; type: string; summaries: Translated; url: string | null }[];
 }
 
-/** By id; a product that is not there is left out. Tenancy is the caller's: these ids came from its own rows. */
-export async function findProductAggregates(reader: Reader, ids: readonly string[]): Promise<Map<string, ProductAggregate>> {
+/**
+ * By id; a product that is not there is left out. Tenancy is the caller's: these ids came from its own rows. The time says which holds of stock have
+ * ended.
+ */
+export async function findProductAggregates(reader: Reader, ids: readonly string[], now: Date): Promise<Map<string, ProductAggregate>> {
   const { rows } = await sql<{ product: ProductAggregate }>`
-    select ${aggregate} as product from product p join merchant m on m.id = p.merchant_id
+    select ${aggregate(now)} as product from product p join merchant m on m.id = p.merchant_id
     where p.id = any(${ids}::text[])`.execute(reader);
   return new Map(rows.map(({ product }) => [product.id, product]));
 }
@@ -112,9 +116,9 @@ export interface PublicProductRow {
 }
 
 /** By merchant and slug, old slugs included: a row for every address whose merchant sells; the product only while it is published. */
-export async function findPublicProducts(reader: Reader, addresses: readonly PublicAddress[]): Promise<PublicProductRow[]> {
+export async function findPublicProducts(reader: Reader, addresses: readonly PublicAddress[], now: Date): Promise<PublicProductRow[]> {
   const { rows } = await sql<PublicProductRow>`
-    select m.slug as merchant_slug, asked.product_slug, case when p.id is null then null else ${aggregate} end as product
+    select m.slug as merchant_slug, asked.product_slug, case when p.id is null then null else ${aggregate(now)} end as product
     from ${askedFor(addresses)} as asked (merchant_slug, product_slug)
     join merchant m on m.slug = asked.merchant_slug and m.status = 'active'
     left join product_slug s on s.merchant_id = m.id and s.slug = asked.product_slug
@@ -135,13 +139,17 @@ const prices = sql`coalesce((select json_agg(json_build_object('marketId', pr.ma
     'validFrom', ${utc(sql`pr.valid_from`)}) order by pr.market_id)
   from price pr where pr.variant_id = v.id and pr.valid_until is null), '[]'::json)`;
 
-const variants = sql`coalesce((select json_agg(json_build_object('id', v.id, 'sku', v.sku, 'gtin', v.gtin, 'options', v.options, 'mediaId', v.media_id,
+const variants = (
+  now: Date,
+): RawBuilder<
+  VariantPart[]
+> => sql`coalesce((select json_agg(json_build_object('id', v.id, 'sku', v.sku, 'gtin', v.gtin, 'options', v.options, 'mediaId', v.media_id,
     'restrictions', v.restrictions, 'requiresShipping', v.requires_shipping, 'weightGrams', v.weight_grams, 'maxOrderQuantity', v.max_order_quantity,
-    'discontinued', v.discontinued, 'availableFrom', ${utc(sql`v.available_from`)}, 'onHand', coalesce(sl.on_hand, 0), 'reserved', coalesce(sl.reserved, 0),
+    'discontinued', v.discontinued, 'availableFrom', ${utc(sql`v.available_from`)}, 'onHand', coalesce(sl.on_hand, 0), 'reserved', ${reservedAt(now)},
     'backorderLimit', coalesce(sl.backorder_limit, 0), 'lowStockThreshold', coalesce(sl.low_stock_threshold, 0), 'prices', ${prices}) order by v.position, v.id)
   from variant v left join stock_level sl on sl.variant_id = v.id where v.product_id = p.id), '[]'::json)`;
 
-const aggregate = sql<ProductAggregate>`json_build_object(
+const aggregate = (now: Date): RawBuilder<ProductAggregate> => sql`json_build_object(
   'id', p.id, 'version', p.version, 'status', p.status, 'brand', p.brand, 'ratingAverage', p.rating_average, 'ratingCount', p.rating_count,
   'attributes', p.attributes, 'publishedAt', ${utc(sql`p.published_at`)}, 'createdAt', ${utc(sql`p.created_at`)}, 'updatedAt', ${utc(sql`p.updated_at`)},
   'merchant', json_build_object('id', m.id, 'slug', m.slug, 'name', m.name, 'defaultLocale', m.default_locale, 'defaultMarket', m.default_market),
@@ -154,7 +162,7 @@ const aggregate = sql<ProductAggregate>`json_build_object(
     from product_option o where o.product_id = p.id), '[]'::json),
   'media', coalesce((select json_agg(json_build_object('id', md.id, 'type', md.type, 'url', md.url, 'alts', md.alts, 'width', md.width,
       'height', md.height, 'position', md.position) order by md.position, md.id) from media md where md.product_id = p.id), '[]'::json),
-  'variants', ${variants},
+  'variants', ${variants(now)},
   'markets', coalesce((select json_agg(json_build_object('id', mk.id, 'currency', mk.currency, 'taxIncluded', mk.tax_included, 'defaultLocale', mk.default_locale,
       'countries', (select json_agg(mc.country order by mc.position) from market_country mc where mc.market_id = mk.id)) order by mk.created_at, mk.handle)
     from market mk where mk.merchant_id = p.merchant_id), '[]'::json),

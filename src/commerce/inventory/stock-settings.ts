@@ -1,8 +1,10 @@
 /** How a variant's stock is treated: how far below zero it may be sold, and from where on it is low. Opens the stock of a new variant at zero. */
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import type { Tenant } from "#commerce/catalog/write-tenant.ts";
-import { insufficientStock } from "./insufficient-stock.ts";
+import { insufficientStock, type StockFigures } from "./insufficient-stock.ts";
+import { releaseEndedHolds } from "./reservations.ts";
+import { lockLevels } from "./stock-levels.ts";
 
 export interface StockSettings {
   readonly variantId: string;
@@ -33,20 +35,41 @@ async function openStockLevels(transaction: Transaction, tenant: Tenant, setting
 }
 
 async function changeSettings(transaction: Transaction, tenant: Tenant, settings: readonly StockSettings[]): Promise<boolean> {
-  const wanted = sql`json_to_recordset(${JSON.stringify(settings)}::json) as w("variantId" text, "backorderLimit" int, "lowStockThreshold" int)`;
+  await lockLevels(
+    transaction,
+    tenant,
+    settings.map(({ variantId }) => variantId),
+  );
+  const isChanged = await writeSettings(transaction, tenant, settings);
+  const refused = await findRefused(transaction, settings);
+  if (refused.length === 0) return isChanged;
+  const refusedIds = refused.map(({ variantId }) => variantId);
+  if (await releaseEndedHolds(transaction, tenant, refusedIds)) await writeSettings(transaction, tenant, settings);
+  const [first] = await findRefused(transaction, settings);
+  if (first !== undefined) throw insufficientStock(first);
+  return true;
+}
+
+const wantedOf = (settings: readonly StockSettings[]): RawBuilder<unknown> =>
+  sql`json_to_recordset(${JSON.stringify(settings)}::json) as w("variantId" text, "backorderLimit" int, "lowStockThreshold" int)`;
+
+/** Passes over what is promised to buyers already; says whether anything changed. */
+async function writeSettings(transaction: Transaction, tenant: Tenant, settings: readonly StockSettings[]): Promise<boolean> {
   const { rows } = await sql`
     update stock_level s set backorder_limit = coalesce(w."backorderLimit", s.backorder_limit),
       low_stock_threshold = coalesce(w."lowStockThreshold", s.low_stock_threshold), updated_at = ${tenant.now}
-    from ${wanted}
+    from ${wantedOf(settings)}
     where s.variant_id = w."variantId" and s.reserved <= s.on_hand + coalesce(w."backorderLimit", s.backorder_limit)
       and (s.backorder_limit, s.low_stock_threshold)
         is distinct from (coalesce(w."backorderLimit", s.backorder_limit), coalesce(w."lowStockThreshold", s.low_stock_threshold))
     returning s.variant_id`.execute(transaction);
-  // What the update passed over with another limit than wanted is promised to buyers already.
-  const refused = await sql<{ variantId: string; onHand: number; reserved: number; backorderLimit: number }>`
-    select s.variant_id, s.on_hand, s.reserved, s.backorder_limit from stock_level s join ${wanted} on s.variant_id = w."variantId"
-    where s.backorder_limit <> w."backorderLimit" order by s.variant_id limit 1`.execute(transaction);
-  const [first] = refused.rows;
-  if (first !== undefined) throw insufficientStock(first);
   return rows.length > 0;
+}
+
+/** What was passed over has another limit than wanted. */
+async function findRefused(transaction: Transaction, settings: readonly StockSettings[]): Promise<readonly StockFigures[]> {
+  const { rows } = await sql<StockFigures>`
+    select s.variant_id, s.on_hand, s.reserved, s.backorder_limit from stock_level s join ${wantedOf(settings)} on s.variant_id = w."variantId"
+    where s.backorder_limit <> w."backorderLimit" order by s.variant_id`.execute(transaction);
+  return rows;
 }

@@ -10,6 +10,8 @@ import { faultAt, type Faults, integerFaults, requireNoFaults, textFaults } from
 import { reindexProducts, type Tenant, toId } from "#commerce/catalog/write-tenant.ts";
 import { fail } from "#foundation/failure.ts";
 import { insufficientStock, stockLimitReached } from "./insufficient-stock.ts";
+import { releaseEndedHolds } from "./reservations.ts";
+import { lockLevels, type StockLevel } from "./stock-levels.ts";
 
 /** `sold` is not among them: only orders sell. */
 export const stockAdjustReasons = ["received", "correction", "damaged", "lost", "returned"] as const;
@@ -35,6 +37,19 @@ const noteMax = 500;
 export async function adjustStock(transaction: Transaction, tenant: Tenant, input: StockAdjustInput): Promise<StockAdjusted> {
   requireNoFaults(adjustFaults(input));
   const product = await lockProductOf(transaction, tenant, input.variantId);
+  let movement = await move(transaction, tenant, input);
+  if (movement === undefined && (await releaseEndedHolds(transaction, tenant, [input.variantId]))) movement = await move(transaction, tenant, input);
+  if (movement === undefined) throw await whyNot(transaction, input);
+  if (product.status === "published") await reindexProducts(transaction, tenant, [product.id]);
+  return { variantId: input.variantId, productId: product.id, ...movement };
+}
+
+/** Undefined: it would take what is not there, or is promised. */
+async function move(
+  transaction: Transaction,
+  tenant: Tenant,
+  input: StockAdjustInput,
+): Promise<Pick<StockAdjusted, "movementId" | "onHand"> | undefined> {
   const { rows } = await sql<{ movementId: number; onHand: number }>`
     with moved as (
       update stock_level set on_hand = on_hand + ${input.delta}::int, updated_at = ${tenant.now}
@@ -44,10 +59,7 @@ export async function adjustStock(transaction: Transaction, tenant: Tenant, inpu
     insert into stock_movement (merchant_id, variant_id, delta, on_hand_after, reason, note, created_at)
     select ${tenant.merchantId}, variant_id, ${input.delta}::int, on_hand, ${input.reason}, ${input.note ?? null}::text, ${tenant.now}::timestamptz from moved
     returning id as movement_id, on_hand_after as on_hand`.execute(transaction);
-  const [movement] = rows;
-  if (movement === undefined) throw await whyNot(transaction, input);
-  if (product.status === "published") await reindexProducts(transaction, tenant, [product.id]);
-  return { variantId: input.variantId, productId: product.id, ...movement };
+  return rows[0];
 }
 
 function adjustFaults({ delta, reason, note }: StockAdjustInput): Faults {
@@ -101,22 +113,22 @@ interface StockMove extends StockToSet {
 export async function setStock(transaction: Transaction, tenant: Tenant, counts: readonly StockToSet[]): Promise<boolean> {
   if (counts.length === 0) return false;
   const ids = counts.map(({ variantId }) => variantId);
-  const levels = await transaction
-    .selectFrom("stockLevel")
-    .select(["variantId", "onHand", "reserved", "backorderLimit"])
-    .where("merchantId", "=", tenant.merchantId)
-    .where(sql<boolean>`variant_id = any(${ids}::text[])`)
-    .orderBy("variantId")
-    .forUpdate()
-    .execute();
+  let levels = await lockLevels(transaction, tenant, ids);
+  const short = counts.filter((count) => isTooLittle(count, levels.get(count.variantId))).map(({ variantId }) => variantId);
+  if (short.length > 0 && (await releaseEndedHolds(transaction, tenant, short))) levels = await lockLevels(transaction, tenant, ids);
   const moves = counts.flatMap((count): StockMove[] => {
-    const level = levels.find(({ variantId }) => variantId === count.variantId);
+    const level = levels.get(count.variantId);
     if (level === undefined || level.onHand === count.onHand) return [];
-    if (level.reserved > count.onHand + level.backorderLimit) throw insufficientStock(level, { asked: count.onHand });
+    if (isTooLittle(count, level)) throw insufficientStock(level, { asked: count.onHand });
     return [{ ...count, delta: count.onHand - level.onHand, reason: count.isNew ? "received" : "correction" }];
   });
   if (moves.length > 0) await writeMoves(transaction, tenant, moves);
   return moves.length > 0;
+}
+
+/** Less than is promised to buyers. */
+function isTooLittle({ onHand }: StockToSet, level: StockLevel | undefined): boolean {
+  return level !== undefined && level.onHand !== onHand && level.reserved > onHand + level.backorderLimit;
 }
 
 async function writeMoves(transaction: Transaction, tenant: Tenant, moves: readonly StockMove[]): Promise<void> {

@@ -1,6 +1,7 @@
 /**
- * Uses of promotions: taken when a checkout is submitted, given back when it comes to nothing, redeemed when it becomes an order. What stands as
- * used is always what is held and what is redeemed, of the promotion, of the code and of the buyer, so no limit is ever passed.
+ * Uses of promotions: taken when a checkout is submitted, given back when it comes to nothing, redeemed when it becomes an order, and restored when
+ * the whole order is canceled. What stands as used is always what is held and what is redeemed and not restored, of the promotion, of the code and
+ * of the buyer, so no limit is ever passed.
  */
 import { sql } from "kysely";
 import type { Tenant } from "#commerce/catalog/write-tenant.ts";
@@ -45,7 +46,7 @@ export async function takeUses(transaction: Transaction, uses: UsesToTake): Prom
 /**
  * Always in the order of ids, and before anything else of theirs: who counts on several of them never waits for another who waits for it.
  */
-async function lockPromotions(transaction: Transaction, promotionIds: readonly string[]): Promise<void> {
+export async function lockPromotions(transaction: Transaction, promotionIds: readonly string[]): Promise<void> {
   await sql`select 1 from promotion where id = any(${promotionIds}::text[]) order by id for no key update`.execute(transaction);
 }
 
@@ -105,10 +106,33 @@ export async function giveBackUses(transaction: Transaction, { sessionId, now }:
     .where("redeemedAt", "is", null)
     .returning(["promotionId", "promotionCodeId", "buyerReference"])
     .execute();
-  if (held.length === 0) return;
-  const promotionIds = held.map(({ promotionId }) => promotionId);
-  const codeIds = held.flatMap(({ promotionCodeId }) => promotionCodeId ?? []);
-  const buyers = held.map(({ buyerReference }) => buyerReference);
+  await countBack(transaction, held);
+}
+
+/** What an order had and no longer has, the whole of it being canceled; nothing the second time. */
+export async function restoreUses(transaction: Transaction, { orderId, now }: { readonly orderId: string; readonly now: Date }): Promise<void> {
+  const redeemed = await transaction
+    .updateTable("promotionUse")
+    .set({ restoredAt: now })
+    .where("orderId", "=", orderId)
+    .where("redeemedAt", "is not", null)
+    .where("restoredAt", "is", null)
+    .returning(["promotionId", "promotionCodeId", "buyerReference"])
+    .execute();
+  await countBack(transaction, redeemed);
+}
+
+interface CountedUse {
+  readonly promotionId: string;
+  readonly promotionCodeId: string | null;
+  readonly buyerReference: string | null;
+}
+
+async function countBack(transaction: Transaction, uses: readonly CountedUse[]): Promise<void> {
+  if (uses.length === 0) return;
+  const promotionIds = uses.map(({ promotionId }) => promotionId);
+  const codeIds = uses.flatMap(({ promotionCodeId }) => promotionCodeId ?? []);
+  const buyers = uses.map(({ buyerReference }) => buyerReference);
   await lockPromotions(transaction, promotionIds);
   await sql`update promotion set used = used - 1 where id = any(${promotionIds}::text[])`.execute(transaction);
   await sql`update promotion_code set used = used - 1 where id = any(${codeIds}::text[])`.execute(transaction);

@@ -106,6 +106,14 @@ function toDiscount(promotion: PromotionJson): DiscountRule {
   };
 }
 
+/** As for nobody in particular; one that is not there is left out. */
+export async function findPromotionRules(reader: Reader, ids: readonly string[]): Promise<Map<string, PromotionRule>> {
+  if (ids.length === 0) return new Map();
+  const { rows } = await sql<{ promotion: PromotionJson }>`
+    select ${promotionRuleJson(null)} as promotion from promotion p where p.id = any(${ids}::text[])`.execute(reader);
+  return new Map(rows.map(({ promotion }) => [promotion.id, toPromotionRule(promotion, { usedByBuyer: 0, code: null })]));
+}
+
 export type PromotionRow = Selectable<PromotionTable>;
 export type PromotionCodeRow = Selectable<PromotionCodeTable>;
 

@@ -1,6 +1,7 @@
 /** Reads what the index is made from: all about some products that a buyer may search by, in a fixed number of statements. */
 import { sql } from "kysely";
 import { availabilityOf, type Availability } from "#commerce/catalog/availability.ts";
+import { reservedAt } from "#commerce/catalog/reserved-at.ts";
 import type { Reader } from "#database/transaction.ts";
 
 export interface IndexedProduct {
@@ -93,9 +94,9 @@ interface Variant {
 async function loadVariants(reader: Reader, ids: readonly string[], now: Date): Promise<Variant[]> {
   const rows = await reader
     .selectFrom("variant as v")
-    .leftJoin("stockLevel as s", "s.variantId", "v.id")
+    .leftJoin("stockLevel as sl", "sl.variantId", "v.id")
     .select(["v.productId", "v.sku", "v.gtin", "v.discontinued", "v.availableFrom"])
-    .select(["s.onHand", "s.reserved", "s.backorderLimit", "s.lowStockThreshold"])
+    .select(["sl.onHand", "sl.backorderLimit", "sl.lowStockThreshold", reservedAt(now).as("reserved")])
     .select(
       sql<Variant["prices"] | null>`(select json_agg(json_build_object('marketId', c.market_id, 'amountMinor', c.amount_minor))
         from price c where c.variant_id = v.id and c.valid_until is null)`.as("prices"),
@@ -113,7 +114,7 @@ async function loadVariants(reader: Reader, ids: readonly string[], now: Date): 
       {
         ...stock,
         onHand: stock.onHand ?? 0,
-        reserved: stock.reserved ?? 0,
+        reserved: stock.reserved,
         backorderLimit: stock.backorderLimit ?? 0,
         lowStockThreshold: stock.lowStockThreshold ?? 0,
       },

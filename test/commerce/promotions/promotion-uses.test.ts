@@ -1,7 +1,7 @@
 /** Uses of promotions: no limit is passed however many take at once, and what is given back can be taken again. */
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { giveBackUses, redeemUses } from "#commerce/promotions/promotion-uses.ts";
+import { giveBackUses, redeemUses, restoreUses } from "#commerce/promotions/promotion-uses.ts";
 import { updatePromotion } from "#commerce/promotions/write-promotion.ts";
 import { generatePromotionCodes } from "#commerce/promotions/write-codes.ts";
 import { inTransaction } from "#database/transaction.ts";
@@ -22,6 +22,7 @@ describeOnBoth("uses of promotions", (open, engine) => {
   const giveBack = (sessionId: string) => inTransaction(world.db, (transaction) => giveBackUses(transaction, { sessionId, now }));
   const redeem = (sessionId: string) =>
     inTransaction(world.db, (transaction) => redeemUses(transaction, { sessionId, orderId: `ord_${sessionId}`, now }));
+  const restore = (sessionId: string) => inTransaction(world.db, (transaction) => restoreUses(transaction, { orderId: `ord_${sessionId}`, now }));
   const usedOf = async (promotionId: string) => (await promotionRow(world, promotionId)).used;
   const codeUsed = async (id: string) =>
     (await world.db.selectFrom("promotionCode").select("used").where("id", "=", id).executeTakeFirstOrThrow()).used;
@@ -213,7 +214,24 @@ describeOnBoth("uses of promotions", (open, engine) => {
     });
   });
 
-  it("whatever happens in whatever order, used is what is held and what is redeemed", async () => {
+  it("restored when their order is canceled can be taken again, are restored once, and are not those that no order has", async () => {
+    const promotionId = await makePromotion(world, { trigger: "code", usageLimit: 2, perBuyerLimit: 2 });
+    const promotionCodeId = await makeCode(promotionId, 2);
+    const [ordered, held] = [await makeSession(world), await makeSession(world)];
+    for (const sessionId of [ordered, held]) await take({ sessionId, buyerReference: "anna", promotions: [{ promotionId, promotionCodeId }] });
+    const used = async () => [await usedOf(promotionId), await codeUsed(promotionCodeId), await buyerUsed(promotionId, "anna")];
+    await restore(ordered);
+    expect(await used()).toEqual([2, 2, 2]);
+    await redeem(ordered);
+    await restore(ordered);
+    await restore(ordered);
+    expect(await used()).toEqual([1, 1, 1]);
+    await take({ sessionId: await makeSession(world), buyerReference: "anna", promotions: [{ promotionId, promotionCodeId }] });
+    expect(await used()).toEqual([2, 2, 2]);
+    world.takeEvents();
+  });
+
+  it("whatever happens in whatever order, used is what is held and what is redeemed and not restored", async () => {
     const sessions = await Promise.all(Array.from({ length: 5 }, () => makeSession(world)));
     const session = fc.constantFrom(...sessions);
     const act = fc.oneof(
@@ -223,6 +241,7 @@ describeOnBoth("uses of promotions", (open, engine) => {
       },
       { weight: 2, arbitrary: fc.record({ act: fc.constant("give back"), session }) },
       { weight: 1, arbitrary: fc.record({ act: fc.constant("redeem"), session }) },
+      { weight: 1, arbitrary: fc.record({ act: fc.constant("restore"), session }) },
     );
     await fc.assert(
       fc.asyncProperty(fc.array(act, { minLength: 5, maxLength: 30 }), async (history) => {
@@ -237,6 +256,7 @@ describeOnBoth("uses of promotions", (open, engine) => {
         for (const step of history) {
           if (step.act === "give back") await giveBack(step.session);
           if (step.act === "redeem") await redeem(step.session);
+          if (step.act === "restore") await restore(step.session);
           if ("chosen" in step) {
             const promotions = all.filter((_, index) => step.chosen.includes(index));
             await take({ sessionId: step.session, buyerReference: step.buyer, promotions }).catch(expectKnown);
@@ -252,7 +272,7 @@ describeOnBoth("uses of promotions", (open, engine) => {
 
   /** Where a count is not what the uses say, or is above its limit. */
   async function discrepancies(promotionIds: readonly string[]): Promise<unknown[]> {
-    const live = "u.given_back_at is null";
+    const live = "u.given_back_at is null and u.restored_at is null";
     return world.database.script(async (run) => {
       const list = promotionIds.map((id) => `'${id}'`).join(", ");
       const [rows = []] = await run(`

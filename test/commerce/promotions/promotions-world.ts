@@ -8,6 +8,7 @@ import type { Tenant } from "#commerce/catalog/write-tenant.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { startOfWorld, type World } from "#test/commerce/writes-world.ts";
+import { sessionRow } from "#test/support/session-row.ts";
 
 export const tenPercent: PromotionCreateInput = {
   trigger: "automatic",
@@ -40,7 +41,15 @@ export async function makeSession(world: World): Promise<string> {
   const id = createId("checkoutSession");
   await world.db
     .insertInto("hostedCheckoutSession")
-    .values({ id, merchantId, cartId, status: "processing", ...times })
+    .values({
+      id,
+      merchantId,
+      cartId,
+      status: "processing",
+      submittedAt: startOfWorld,
+      ...sessionRow({ country: "DE", currency: "EUR", locale: "de" }),
+      ...times,
+    })
     .execute();
   return id;
 }

@@ -25,7 +25,8 @@ describeOnBoth("promotions as carts read them", (open) => {
     return promotionId;
   };
   const offerTo = (buyerReference: string | null, code: Wanted["code"] = null): Promise<Offer> => {
-    const wanted = { merchantId: world.tenant.merchantId, marketId: world.europe, variantIds: [], buyerReference, code };
+    const { merchantId, now } = world.tenant;
+    const wanted = { merchantId, marketId: world.europe, variantIds: [], buyerReference, code, heldBySessionId: null, now };
     return inTransaction(world.db, (transaction) => loadOffer(transaction, wanted));
   };
   const byCode = async (normalized: string, buyer: string | null = null): Promise<PromotionRule | undefined> =>

@@ -1,0 +1,103 @@
+/**
+ * What is on hand and what is promised of some variants, held still and moved: always in the order of variants, so that two who move the same wait
+ * for each other rather than lock each other out. Each unit that comes or goes leaves a movement; a product that is sold out by it, or for sale
+ * again, is put down for the search index.
+ */
+import { sql } from "kysely";
+import { availabilityOf, type Stock } from "#commerce/catalog/availability.ts";
+import type { Tenant } from "#commerce/catalog/write-tenant.ts";
+import type { Transaction } from "#database/transaction.ts";
+
+/** Whose stock it is, and when. */
+export type StockOwner = Pick<Tenant, "merchantId" | "now">;
+
+export interface StockLevel extends Stock {
+  readonly variantId: string;
+  readonly productId: string;
+}
+
+/** By variant; of one that was deleted, or is another merchant's, there is none. */
+export async function lockLevels(
+  transaction: Transaction,
+  { merchantId }: StockOwner,
+  variantIds: readonly string[],
+): Promise<Map<string, StockLevel>> {
+  if (variantIds.length === 0) return new Map();
+  const { rows } = await sql<StockLevel>`
+    select s.variant_id, v.product_id, s.on_hand, s.reserved, s.backorder_limit, s.low_stock_threshold, v.discontinued, v.available_from
+    from stock_level s join variant v on v.id = s.variant_id
+    where s.variant_id = any(${variantIds}::text[]) and s.merchant_id = ${merchantId}
+    order by s.variant_id for no key update of s`.execute(transaction);
+  return new Map(rows.map((row) => [row.variantId, row]));
+}
+
+/** What changes of a level that is locked. */
+export interface StockMove {
+  readonly level: StockLevel;
+  readonly onHand?: number;
+  readonly reserved?: number;
+}
+
+/** What its movements say; what only promises more or less leaves none. */
+export interface MoveCause {
+  readonly reason: "sold" | "canceled" | "returned";
+  readonly note: string;
+}
+
+/** Gives the levels as they are now. A move that would promise more than there is, is a fault of the caller. */
+export async function moveStock(
+  transaction: Transaction,
+  { merchantId, now }: StockOwner,
+  { moves, cause }: { readonly moves: readonly StockMove[]; readonly cause: MoveCause | null },
+): Promise<StockLevel[]> {
+  const moved = moves.filter(({ onHand = 0, reserved = 0 }) => onHand !== 0 || reserved !== 0);
+  if (moved.length === 0) return [];
+  const rows = moved.map(({ level, onHand = 0, reserved = 0 }) => ({ variantId: level.variantId, onHand, reserved }));
+  const changed = await sql<{ variantId: string; hasEndedHolds: boolean }>`
+    with m as (select * from json_to_recordset(${JSON.stringify(rows)}::json) as m("variantId" text, "onHand" int, reserved int)),
+    moved as (
+      update stock_level s set on_hand = s.on_hand + m."onHand", reserved = s.reserved + m.reserved, updated_at = ${now}::timestamptz
+      from m where s.variant_id = m."variantId" and s.reserved + m.reserved <= s.on_hand + m."onHand" + s.backorder_limit
+      returning s.variant_id, s.on_hand, m."onHand" as delta),
+    told as (
+      insert into stock_movement (merchant_id, variant_id, delta, on_hand_after, reason, note, created_at)
+      select ${merchantId}, variant_id, delta, on_hand, ${cause?.reason ?? null}::text, ${cause?.note ?? null}::text, ${now}::timestamptz
+      from moved where delta <> 0 order by variant_id)
+    select variant_id, exists (select from stock_hold h where h.variant_id = moved.variant_id and h.expires_at <= ${now}::timestamptz) as has_ended_holds
+    from moved`.execute(transaction);
+  if (changed.rows.length < rows.length)
+    throw new Error(`Stock of ${rows.map(({ variantId }) => variantId).join(", ")} was moved beyond what there is.`);
+  const after = moved.map(({ level, onHand = 0, reserved = 0 }) => ({
+    ...level,
+    onHand: level.onHand + onHand,
+    reserved: level.reserved + reserved,
+  }));
+  // Who reads takes off what has ended by the clock, which is not in these figures: then any move may be another word.
+  const uncertain = new Set(changed.rows.flatMap(({ variantId, hasEndedHolds }) => (hasEndedHolds ? [variantId] : [])));
+  const told = moved.filter(({ level }, index) => uncertain.has(level.variantId) || isOtherwise(level, after[index] ?? level, now));
+  await putDown(
+    transaction,
+    told.map(({ level }) => level.productId),
+  );
+  return after;
+}
+
+const isOtherwise = (before: Stock, after: Stock, now: Date): boolean => availabilityOf(before, now) !== availabilityOf(after, now);
+
+/** A row for each change, which is there when the change is: whoever takes it sees what it is about. */
+async function putDown(transaction: Transaction, productIds: readonly string[]): Promise<void> {
+  if (productIds.length === 0) return;
+  await sql`insert into search_due (product_id) select distinct id from unnest(${productIds}::text[]) as p(id)`.execute(transaction);
+}
+
+export interface VariantQuantity {
+  readonly variantId: string;
+  readonly quantity: number;
+}
+
+/** How many of each, where one stands there several times. */
+export function quantitiesOf(lines: readonly VariantQuantity[]): Map<string, number> {
+  const quantities = new Map<string, number>();
+  for (const { variantId, quantity } of lines) quantities.set(variantId, (quantities.get(variantId) ?? 0) + quantity);
+  return quantities;
+}

@@ -1,0 +1,129 @@
+/** A product that a checkout has sold out, or an end has brought back, is found so after the next sweep, and loses no change on the way. */
+import { sql } from "kysely";
+import { beforeAll, describe, expect, it } from "vitest";
+import { holdStock, releaseHolds } from "#commerce/inventory/reservations.ts";
+import { refreshDue } from "#commerce/search/refresh-due.ts";
+import { inTransaction } from "#database/transaction.ts";
+import { makeSession } from "#test/commerce/promotions/promotions-world.ts";
+import { createWorld, makePublished, startOfWorld, type World } from "#test/commerce/writes-world.ts";
+import { describeOnBoth } from "#test/support/databases.ts";
+
+const inAnHour = new Date(startOfWorld.getTime() + 3_600_000);
+
+describeOnBoth("what checkouts sell out", (open, engine) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await createWorld(() => open({ poolSize: 4 }));
+  });
+
+  const stocked = async (onHand: number): Promise<{ productId: string; variantId: string }> => {
+    const made = await makePublished(world);
+    await sql`update stock_level set on_hand = ${onHand}, low_stock_threshold = 1 where variant_id = ${made.variantId}`.execute(world.db);
+    return made;
+  };
+  const due = async (): Promise<string[]> =>
+    (await world.db.selectFrom("searchDue").select("productId").orderBy("id").execute()).map(({ productId }) => productId);
+  const hold = async (variantId: string, quantity: number): Promise<string> => {
+    const sessionId = await makeSession(world);
+    await inTransaction(world.db, (transaction) =>
+      holdStock(transaction, world.tenant, { sessionId, expiresAt: inAnHour, lines: [{ variantId, quantity }] }),
+    );
+    return sessionId;
+  };
+  const foundAs = async (productId: string): Promise<string | undefined> =>
+    (
+      await world.db
+        .selectFrom("searchOffer")
+        .select("availability")
+        .where("productId", "=", productId)
+        .where("country", "=", "DE")
+        .executeTakeFirst()
+    )?.availability;
+
+  it("is put down when its word for the buyer changes, and not for every unit", async () => {
+    const { productId, variantId } = await stocked(5);
+    await refreshDue(world.db, world.tenant.now);
+    await hold(variantId, 2);
+    expect(await due()).toEqual([]);
+    await hold(variantId, 2);
+    expect(await due()).toEqual([productId]);
+    await hold(variantId, 1);
+    expect(await due()).toEqual([productId, productId]);
+    expect(await refreshDue(world.db, world.tenant.now)).toBe(1);
+    expect([await foundAs(productId), await due()]).toEqual(["out_of_stock", []]);
+  });
+
+  it("comes back when it is let go", async () => {
+    const { productId, variantId } = await stocked(1);
+    const sessionId = await hold(variantId, 1);
+    await refreshDue(world.db, world.tenant.now);
+    expect(await foundAs(productId)).toBe("out_of_stock");
+    await inTransaction(world.db, (transaction) => releaseHolds(transaction, world.tenant, { sessionId }));
+    await refreshDue(world.db, world.tenant.now);
+    expect([await foundAs(productId), await due()]).toEqual(["low_stock", []]);
+  });
+
+  it("is found so by every index while its hold has ended and nobody has released it, whatever moves meanwhile", async () => {
+    const { productId, variantId } = await stocked(5);
+    await sql`update stock_level set low_stock_threshold = 3 where variant_id = ${variantId}`.execute(world.db);
+    await hold(variantId, 2);
+    const later = world.later(3_600_000);
+    const indexed = async (): Promise<string | undefined> => {
+      await refreshDue(world.db, later.now);
+      return foundAs(productId);
+    };
+    expect([await due(), await indexed()]).toEqual([[productId], "in_stock"]);
+    const sessionId = await makeSession(world);
+    const lines = [{ variantId, quantity: 2 }];
+    await inTransaction(world.db, (transaction) => holdStock(transaction, later, { sessionId, expiresAt: null, lines }));
+    expect([await due(), await indexed()]).toEqual([[productId], "low_stock"]);
+  });
+
+  describe("and more than one batch of it", () => {
+    const copies = 1101;
+    /** Products that were put down three times each, the last ones first. */
+    const putDown = async (): Promise<void> => {
+      const { productId } = await stocked(1);
+      await sql`
+        with copied as (
+          insert into product select (jsonb_populate_record(p, jsonb_build_object('id', 'prd_copy_' || n, 'status', 'draft'))).*
+          from product p, generate_series(1, ${copies}::int) as n where p.id = ${productId} on conflict do nothing)
+        select 1`.execute(world.db);
+      await sql`insert into search_due (product_id) select id from product, generate_series(1, 3) where id like 'prd_copy_%' order by id desc`.execute(
+        world.db,
+      );
+    };
+
+    it("is indexed in one round, each product once", async () => {
+      await putDown();
+      expect(await refreshDue(world.db, world.tenant.now)).toBe(copies);
+      expect(await due()).toEqual([]);
+    });
+
+    it("waits behind the first one when the round is told to stop", async () => {
+      await putDown();
+      expect(await refreshDue(world.db, world.tenant.now, AbortSignal.abort())).toBe(500);
+      expect(await due()).toHaveLength((copies - 500) * 3);
+      await refreshDue(world.db, world.tenant.now);
+    });
+  });
+
+  it.runIf(engine === "postgres")("waits for nobody: what is not committed yet is taken by the next sweep, with what it changed", async () => {
+    const { productId, variantId } = await stocked(1);
+    const sessionId = await makeSession(world);
+    await hold((await stocked(1)).variantId, 1);
+    const [isHeld, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const committed = inTransaction(world.db, async (transaction) => {
+      await holdStock(transaction, world.tenant, { sessionId, expiresAt: inAnHour, lines: [{ variantId, quantity: 1 }] });
+      isHeld.resolve();
+      await commit.promise;
+    });
+    await isHeld.promise;
+    expect(await refreshDue(world.db, world.tenant.now)).toBe(1);
+    commit.resolve();
+    await committed;
+    expect(await due()).toEqual([productId]);
+    expect(await refreshDue(world.db, world.tenant.now)).toBe(1);
+    expect(await foundAs(productId)).toBe("out_of_stock");
+  });
+});
