@@ -16,6 +16,7 @@ import {
 import { lockCatalog, raiseCatalogVersion, requireVersion, type Tenant } from "#commerce/catalog/write-tenant.ts";
 import { createId } from "#foundation/ids.ts";
 import { requireMarket } from "./of-market.ts";
+import { type PolicyRulesInput, requireOwnCategories, ruleFaults, toStoredRules } from "./policy-rule-faults.ts";
 
 export const policyTypes = ["cancellation", "return", "withdrawal", "warranty"] as const;
 export type PolicyType = (typeof policyTypes)[number];
@@ -27,6 +28,8 @@ export interface PolicyUpsertInput {
   readonly expectedVersion?: number | null | undefined;
   readonly summaries: readonly LocalizedTextInput[];
   readonly url?: string | null | undefined;
+  /** What eligibility is decided by; left out: the defaults. */
+  readonly rules?: PolicyRulesInput | null | undefined;
 }
 
 const summaryMax = 1000;
@@ -36,6 +39,7 @@ export async function upsertPolicy(transaction: Transaction, tenant: Tenant, inp
   await lockCatalog(transaction, tenant);
   const marketId = input.marketId ?? null;
   if (marketId !== null) await requireMarket(transaction, tenant, marketId);
+  await requireOwnCategories(transaction, tenant, input.rules ?? {});
   const existing = await transaction
     .selectFrom("policy")
     .select(["id", "version"])
@@ -48,17 +52,29 @@ export async function upsertPolicy(transaction: Transaction, tenant: Tenant, inp
     requireVersion({ resource: "policy", id, currentStatus: null, currentVersion: version, reason: null, data: {} }, input.expectedVersion);
   }
   const policyId = existing?.id ?? createId("policy", tenant.now.getTime());
-  const { rows } = await sql`
-    insert into policy as p (id, merchant_id, market_id, type, summaries, url, updated_at)
-    values (${policyId}, ${tenant.merchantId}, ${marketId}, ${input.type}, ${JSON.stringify(toLocalizedMap(input.summaries))}::jsonb, ${input.url ?? null}, ${tenant.now})
-    on conflict (id) do update set summaries = excluded.summaries, url = excluded.url, version = p.version + 1, updated_at = excluded.updated_at
-    where (p.summaries, p.url) is distinct from (excluded.summaries, excluded.url)
-    returning id`.execute(transaction);
-  if (rows.length > 0) await raiseCatalogVersion(transaction, tenant);
+  if (await savePolicy(transaction, tenant, { ...input, policyId, marketId })) await raiseCatalogVersion(transaction, tenant);
   return { policyId };
 }
 
-function policyFaults({ type, summaries, url }: PolicyUpsertInput): Faults {
+/** Whether it is another policy than before. */
+async function savePolicy(
+  transaction: Transaction,
+  { merchantId, now }: Tenant,
+  { policyId, marketId, type, summaries, url, rules }: PolicyUpsertInput & { readonly policyId: string; readonly marketId: string | null },
+): Promise<boolean> {
+  const texts = JSON.stringify(toLocalizedMap(summaries));
+  const stored = JSON.stringify(toStoredRules({ type, rules: rules ?? {} }));
+  const { rows } = await sql`
+    insert into policy as p (id, merchant_id, market_id, type, summaries, url, rules, updated_at)
+    values (${policyId}, ${merchantId}, ${marketId}, ${type}, ${texts}::jsonb, ${url ?? null}, ${stored}::jsonb, ${now})
+    on conflict (id) do update set summaries = excluded.summaries, url = excluded.url, rules = excluded.rules, version = p.version + 1,
+      updated_at = excluded.updated_at
+    where (p.summaries, p.url, p.rules) is distinct from (excluded.summaries, excluded.url, excluded.rules)
+    returning id`.execute(transaction);
+  return rows.length > 0;
+}
+
+function policyFaults({ type, marketId, summaries, url, rules }: PolicyUpsertInput): Faults {
   const known: readonly string[] = policyTypes;
   return [
     ...(known.includes(type) ? [] : [{ ...faultAt("/type", "not_allowed", "There is no such type."), allowed: known }]),
@@ -66,5 +82,6 @@ function policyFaults({ type, summaries, url }: PolicyUpsertInput): Faults {
     ...(url === null || url === undefined || isHttpsUrl(url)
       ? []
       : [faultAt("/url", "pattern_mismatch", "It must be an https address without credentials.")]),
+    ...ruleFaults({ type, marketId: marketId ?? null, rules: rules ?? {} }),
   ];
 }

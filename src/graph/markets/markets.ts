@@ -54,6 +54,10 @@ export const Policy = builder.objectRef<PolicyRow>("Policy").implement({
       resolve: ({ summaries }) => summaries as Record<string, string>,
     }),
     url: t.expose("url", { type: "URL", nullable: true, description: "Where the whole text is." }),
+    rules: t.expose("rules", {
+      type: "JSON",
+      description: "What eligibility is decided by, as far as the merchant has said it, in the fields of `policyUpsert`; the rest has its default.",
+    }),
     version: t.exposeInt("version", { description: "Rises by one with every change." }),
     updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When it last changed." }),
   }),

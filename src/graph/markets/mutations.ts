@@ -9,6 +9,7 @@ import { builder } from "#graph/builder.ts";
 import { expectedVersion, LocalizedText } from "#graph/catalog/inputs.ts";
 import { defineEnum } from "#graph/enums.ts";
 import { DeliveryMethod, Policy, TaxRate } from "./markets.ts";
+import { PolicyRulesInputType } from "./policy-inputs.ts";
 import { loadAnew, tenantMutation } from "#graph/mutation.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { MarketRef, VariantRef } from "#graph/refs.ts";
@@ -70,6 +71,7 @@ const PolicyUpsertInput = builder.inputType("PolicyUpsertInput", {
     expectedVersion: t.int({ description: expectedVersion }),
     summaries: t.field({ type: [LocalizedText], required: true, description: "The rule in a sentence, by locale, at least one." }),
     url: t.field({ type: "URL", description: "Where the whole text is: https." }),
+    rules: t.field({ type: PolicyRulesInputType, description: "What eligibility is decided by; left out: the defaults." }),
   }),
 });
 
