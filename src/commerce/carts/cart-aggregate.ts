@@ -2,8 +2,9 @@
  * A cart as it is stored, with all that any view of it needs, in one statement however many are asked for. Prices and texts are those of its
  * last change; only what is for sale of a line is read as it is now.
  */
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Translated } from "#commerce/catalog/read-aggregates.ts";
+import { reservedAt } from "#commerce/catalog/reserved-at.ts";
 import type { PromotionKind, RefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
 import type { Reader } from "#database/transaction.ts";
@@ -155,21 +156,27 @@ export interface CartAggregate {
   readonly promotions: readonly ReadPromotion[];
 }
 
-/** By id; one that is not there is left out. Tenancy is the caller's. */
-export async function findCarts(reader: Reader, ids: readonly string[]): Promise<Map<string, CartAggregate>> {
+/** By id; one that is not there is left out. Tenancy is the caller's. The time says which holds of stock have ended. */
+export async function findCarts(reader: Reader, ids: readonly string[], now: Date): Promise<Map<string, CartAggregate>> {
   const [first, second] = ids;
   // One id, the common case, has a text of its own: a list of unknown length is planned anew each time.
   const asked = first !== undefined && second === undefined ? sql`c.id = ${first}` : sql`c.id = any(${ids}::text[])`;
   const { rows } = await sql<{ cart: CartAggregate }>`
-    select ${aggregate} as cart from cart c join merchant m on m.id = c.merchant_id where ${asked}`.execute(reader);
+    select ${aggregate(now)} as cart from cart c join merchant m on m.id = c.merchant_id where ${asked}`.execute(reader);
   return new Map(rows.map(({ cart }) => [cart.id, cart]));
 }
 
-const lines = sql`coalesce((select json_agg(json_build_object('id', l.id, 'position', l.position, 'productId', l.product_id, 'variantId', l.variant_id,
+const ownHold = sql`h.session_id in (select hs.id from hosted_checkout_session hs where hs.cart_id = c.id)`;
+
+const lines = (
+  now: Date,
+): RawBuilder<
+  ReadLine[]
+> => sql`coalesce((select json_agg(json_build_object('id', l.id, 'position', l.position, 'productId', l.product_id, 'variantId', l.variant_id,
     'quantity', l.quantity, 'unitPriceMinor', l.unit_price_minor, 'compareAtMinor', l.compare_at_minor, 'subtotalMinor', l.subtotal_minor,
     'discountMinor', l.discount_minor, 'taxMinor', l.tax_minor, 'totalMinor', l.total_minor, 'display', l.display,
     'requiresShipping', l.requires_shipping, 'restrictions', l.restrictions,
-    'stock', case when p.status = 'published' then json_build_object('onHand', coalesce(sl.on_hand, 0), 'reserved', coalesce(sl.reserved, 0),
+    'stock', case when p.status = 'published' then json_build_object('onHand', coalesce(sl.on_hand, 0), 'reserved', ${reservedAt(now, ownHold)},
       'backorderLimit', coalesce(sl.backorder_limit, 0), 'lowStockThreshold', coalesce(sl.low_stock_threshold, 0), 'discontinued', v.discontinued,
       'availableFrom', ${utc(sql`v.available_from`)}) end) order by l.position, l.id)
   from cart_line l left join variant v on v.id = l.variant_id left join product p on p.id = v.product_id left join stock_level sl on sl.variant_id = v.id
@@ -182,7 +189,7 @@ const promotions = sql`coalesce((select json_agg(json_build_object('promotionId'
   from cart_promotion cp join promotion pm on pm.id = cp.promotion_id left join promotion_code pc on pc.id = cp.promotion_code_id
   where cp.cart_id = c.id), '[]'::json)`;
 
-const aggregate = sql<CartAggregate>`json_build_object(
+const aggregate = (now: Date): RawBuilder<CartAggregate> => sql`json_build_object(
   'id', c.id, 'status', c.status, 'version', c.version,
   'merchant', json_build_object('id', m.id, 'slug', m.slug, 'name', m.name, 'defaultLocale', m.default_locale),
   'marketId', c.market_id, 'countries', (select json_agg(mc.country order by mc.position) from market_country mc where mc.market_id = c.market_id),
@@ -193,8 +200,8 @@ const aggregate = sql<CartAggregate>`json_build_object(
   'address', (select json_build_object('id', a.id, 'masked', a.masked, 'level', a.level, 'expiresAt', ${utc(sql`c.address_expires_at`)},
     'expiresAtMax', ${utc(sql`c.address_expires_at_max`)}) from personal_data a where a.id = c.address_id),
   'session', (select json_build_object('id', s.id, 'status', s.status, 'expiresAt', ${utc(sql`s.expires_at`)}) from hosted_checkout_session s
-    where s.cart_id = c.id order by s.id desc limit 1),
+    where s.cart_id = c.id order by s.status in ('open', 'processing', 'completed') desc, s.id desc limit 1),
   'orderId', c.order_id, 'mergedIntoCartId', c.merged_into_cart_id,
   'revocation', case when c.revocation_reason is not null then json_build_object('reason', c.revocation_reason, 'note', c.revocation_note) end,
   'createdAt', ${utc(sql`c.created_at`)}, 'updatedAt', ${utc(sql`c.updated_at`)}, 'expiresAt', ${utc(sql`c.expires_at`)}, 'endedAt', ${utc(sql`c.ended_at`)},
-  'lines', ${lines}, 'promotions', ${promotions})`;
+  'lines', ${lines(now)}, 'promotions', ${promotions})`;

@@ -7,7 +7,7 @@ import type { Transaction } from "#database/transaction.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
 import { codeOf, draftOf } from "./cart-draft.ts";
 import { cartConflict, type Expected, refuse } from "./cart-status.ts";
-import { type CartPlan, type CartTenant, changeCart } from "./change-cart.ts";
+import { type CartPlan, type CartTenant, changeCart, type PlanCart } from "./change-cart.ts";
 import { atTime } from "./render-cart.ts";
 import { type PromotionStateView, toPromotionState } from "./render-promotion-state.ts";
 
@@ -22,27 +22,37 @@ export async function applyPromotion(
   tenant: CartTenant,
   input: CartPromotionApplyInput & { readonly cartId: string },
 ): Promise<PromotionStateView> {
+  const { plan, replaced } = promotionPlan(input, tenant);
+  const cart = await changeCart(transaction, tenant, { target: input, plan });
+  return toPromotionState(atTime(cart, tenant.now), { replaced: replaced() });
+}
+
+export interface PromotionPlan {
+  readonly plan: PlanCart;
+  /** The code that the new one took the place of; asked after the plan was carried out. */
+  readonly replaced: () => string | null;
+}
+
+/** Also for a cart that is being checked out. */
+export function promotionPlan(input: Pick<CartPromotionApplyInput, "code" | "onExisting">, tenant: CartTenant): PromotionPlan {
   const codeNormalized = normalizeCode(input.code);
   if (codeNormalized === undefined) {
     const message = `A code has 1 to ${codeLengthMax} letters, digits, _ and -, and begins with a letter or digit.`;
     throw failAt("invalid_field", { in: "body", field: "/code", code: "pattern_mismatch", message });
   }
   let replaced: string | null = null;
-  const cart = await changeCart(transaction, tenant, {
-    target: input,
-    plan: (before) => {
-      if (before.lines.length === 0) throw refuse("cart_empty", before, tenant);
-      const present = codeOf(before);
-      const isSame = present !== undefined && normalizeCode(present.code ?? "") === codeNormalized;
-      if (isSame && present.state === "applied") return null;
-      if (present !== undefined && !isSame) {
-        if (input.onExisting === "reject") throw refuse("promotion_already_applied", before, tenant);
-        replaced = present.code;
-      }
-      return planOf(before, codeNormalized, tenant);
-    },
-  });
-  return toPromotionState(atTime(cart, tenant.now), { replaced });
+  const plan: PlanCart = (before) => {
+    if (before.lines.length === 0) throw refuse("cart_empty", before, tenant);
+    const present = codeOf(before);
+    const isSame = present !== undefined && normalizeCode(present.code ?? "") === codeNormalized;
+    if (isSame && present.state === "applied") return null;
+    if (present !== undefined && !isSame) {
+      if (input.onExisting === "reject") throw refuse("promotion_already_applied", before, tenant);
+      replaced = present.code;
+    }
+    return planOf(before, codeNormalized, tenant);
+  };
+  return { plan, replaced: () => replaced };
 }
 
 function planOf(cart: CartAggregate, codeNormalized: string, tenant: CartTenant): CartPlan {
@@ -104,12 +114,14 @@ export async function removePromotion(
   tenant: CartTenant,
   input: Expected & { readonly cartId: string },
 ): Promise<PromotionStateView> {
-  const cart = await changeCart(transaction, tenant, {
-    target: input,
-    plan: (before) => {
-      if (codeOf(before) === undefined) throw refuse("promotion_not_present", before, tenant);
-      return { event: null, draft: { ...draftOf(before), promotionCodeId: null } };
-    },
-  });
+  const cart = await changeCart(transaction, tenant, { target: input, plan: removalPlan(tenant.now) });
   return toPromotionState(atTime(cart, tenant.now));
+}
+
+/** Also for a cart that is being checked out. */
+export function removalPlan(now: Date): PlanCart {
+  return (before) => {
+    if (codeOf(before) === undefined) throw refuse("promotion_not_present", before, { now });
+    return { event: null, draft: { ...draftOf(before), promotionCodeId: null } };
+  };
 }

@@ -9,6 +9,8 @@ const dayMs = 86_400_000;
 export const cartLifeMs = 30 * dayMs;
 /** Ended carts can still be read for so long. */
 export const endedLifeMs = 90 * dayMs;
+/** Kept for as long as the cart can be read, counted from each change of it; an order keeps its own. */
+export const emailLifeMs = cartLifeMs + endedLifeMs;
 
 type Dated = Pick<CartAggregate, "status" | "session" | "expiresAt" | "endedAt">;
 

@@ -17,13 +17,18 @@ import { loadOffer, type Offer, type Wanted } from "./offer.ts";
 import { previousOf } from "./render-cart.ts";
 import { reprice, type NextCart } from "./reprice.ts";
 import { updateCart } from "./save-cart.ts";
+import { expireSession } from "./session-end.ts";
 
 /** For whom a cart changes. */
 export interface CartTenant extends Tenant {
   readonly keyring: Keyring;
   /** The buyer an internal frontend acts for: then carts of other buyers are not there. */
   readonly buyerReference: string | null;
+  /** Nobody asks: what comes due for a cart that ended long ago is done all the same. */
+  readonly isSystem?: boolean | undefined;
   readonly publicUrl: string;
+  /** Tells who talks to payment providers that there is something to do; called after the commit. */
+  readonly wakePayments: () => void;
 }
 
 export interface CartTarget extends Expected {
@@ -58,6 +63,13 @@ export async function changeCart(transaction: Transaction, tenant: CartTenant, {
 
 /** The newest there is of it, and nobody else changes it until the end of the transaction. */
 export async function lockCart(transaction: Transaction, tenant: CartTenant, cartId: string): Promise<CartAggregate> {
+  const cart = await tryLockCart(transaction, tenant, cartId);
+  if (cart === undefined) throw fail("cart_not_found");
+  return cart;
+}
+
+/** Undefined: there is none for the asker. */
+export async function tryLockCart(transaction: Transaction, tenant: CartTenant, cartId: string): Promise<CartAggregate | undefined> {
   const locked = await transaction
     .selectFrom("cart")
     .select("id")
@@ -66,9 +78,9 @@ export async function lockCart(transaction: Transaction, tenant: CartTenant, car
     .forNoKeyUpdate()
     .executeTakeFirst();
   // A statement of its own: one that waited for the lock would have read the lines from before.
-  const cart = locked === undefined ? undefined : (await findCarts(transaction, [locked.id])).get(locked.id);
-  if (cart === undefined || isGone(cart, tenant.now) || isForeign(cart, tenant.buyerReference)) throw fail("cart_not_found");
-  return cart;
+  const cart = locked === undefined ? undefined : (await findCarts(transaction, [locked.id], tenant.now)).get(locked.id);
+  if (cart === undefined || tenant.isSystem === true) return cart;
+  return isGone(cart, tenant.now) || isForeign(cart, tenant.buyerReference) ? undefined : cart;
 }
 
 /** A frontend that serves a buyer sees no cart of another; a cart without a buyer belongs to whoever knows its id. */
@@ -76,32 +88,60 @@ export function isForeign(cart: Pick<CartAggregate, "buyerReference">, buyerRefe
   return buyerReference !== null && cart.buyerReference !== null && cart.buyerReference !== buyerReference;
 }
 
-export interface PlannedChange {
-  /** Locked, and free to be changed. */
-  readonly cart: CartAggregate;
-  readonly plan: PlanCart;
+/** The checkout session that has the cart after the change. */
+export interface CartHolder {
+  readonly sessionId: string;
+  /** Of one that begins with this change: writes it. */
+  readonly begin?: (next: NextCart) => Promise<void>;
 }
 
-export async function applyPlan(transaction: Transaction, tenant: CartTenant, { cart, plan }: PlannedChange): Promise<CartAggregate> {
+export interface PlannedChange {
+  /** Locked for the transaction, and free to be changed; or checked out, by the session that changes it. */
+  readonly cart: CartAggregate;
+  readonly plan: PlanCart;
+  /** Left out: the cart is active after it. */
+  readonly holder?: CartHolder;
+}
+
+export async function applyPlan(transaction: Transaction, tenant: CartTenant, { cart, plan, holder }: PlannedChange): Promise<CartAggregate> {
   const planned = plan(cart);
   if (planned === null) return cart;
   const { draft, event, codeNormalized, review, accept } = planned;
-  const offer = await loadOffer(transaction, wantedOf(tenant, draft, codeNormalized));
-  const { next, refusal } = priceAnew(review === undefined ? draft : review(offer), { before: cart, offer, now: tenant.now });
+  const offer = await loadOffer(transaction, wantedOf(tenant, draft, { codeNormalized, holder }));
+  const basis = { before: cart, offer, now: tenant.now, isHeld: isKept(holder) };
+  const { next, refusal } = priceAnew(review === undefined ? draft : review(offer), basis);
   accept?.(next, refusal);
-  // What its session has locked is free again by the clock; now that is written.
-  const isUnlocked = cart.status === "locked";
-  if (!isUnlocked && isSame(cart, next)) return withWarnings(cart, next.warnings);
-  if (isUnlocked) await expireSession(transaction, tenant, cart);
+  const isFree = cart.status === "active" && holder === undefined;
+  if ((isFree || isKept(holder)) && isSame(cart, next)) return withWarnings(cart, next.warnings);
+  return saveChange(transaction, tenant, { cart, holder, next, event });
+}
+
+/** By a session that had it before. */
+const isKept = (holder: CartHolder | undefined): boolean => holder !== undefined && holder.begin === undefined;
+
+interface ChangeToSave {
+  readonly cart: CartAggregate;
+  readonly holder: CartHolder | undefined;
+  readonly next: NextCart;
+  readonly event: EventType | null;
+}
+
+async function saveChange(transaction: Transaction, tenant: CartTenant, { cart, holder, next, event }: ChangeToSave): Promise<CartAggregate> {
   const { now, merchantId } = tenant;
-  await updateCart(transaction, { cartId: cart.id, merchantId, next, now, version: cart.version });
-  const after = await readBack(transaction, cart.id);
+  // What a session has locked that is over is free again by the clock; now that is written.
+  const isUnlocked = cart.status === "locked" && !isKept(holder);
+  if (isUnlocked) await expireSession(transaction, tenant, cart);
+  await holder?.begin?.(next);
+  const status = holder === undefined ? "active" : "locked";
+  await updateCart(transaction, { cartId: cart.id, merchantId, next, now, version: cart.version, status });
+  const after = await readBack(transaction, cart.id, now);
   const types: EventType[] = [
     ...(isUnlocked ? (["cart.unlocked"] as const) : []),
     ...promotionEvents(cart, after),
     ...(event === null ? [] : [event]),
   ];
-  tell(tenant, types, { before: cart, after });
+  // A session that keeps the cart may still change in this transaction, and the cart shows it.
+  tell(tenant, types, { before: cart, after, isLast: !isKept(holder) });
   return after;
 }
 
@@ -111,15 +151,15 @@ function withWarnings(cart: CartAggregate, found: readonly StoredWarning[]): Car
   return { ...cart, warnings: [...kept, ...found] };
 }
 
-export async function readBack(transaction: Transaction, cartId: string): Promise<CartAggregate> {
-  const cart = (await findCarts(transaction, [cartId])).get(cartId);
+export async function readBack(transaction: Transaction, cartId: string, now: Date): Promise<CartAggregate> {
+  const cart = (await findCarts(transaction, [cartId], now)).get(cartId);
   if (cart === undefined) throw new Error(`Cart ${cartId} was saved and is not there.`);
   return cart;
 }
 
 export function priceAnew(
   draft: CartDraft,
-  basis: { readonly before: CartAggregate | undefined; readonly offer: Offer; readonly now: Date },
+  basis: { readonly before: CartAggregate | undefined; readonly offer: Offer; readonly now: Date; readonly isHeld?: boolean },
 ): ReturnType<typeof reprice> {
   try {
     return reprice({ draft, ...basis });
@@ -130,10 +170,15 @@ export function priceAnew(
   }
 }
 
-function wantedOf({ merchantId }: CartTenant, draft: CartDraft, codeNormalized: string | undefined): Wanted {
+function wantedOf(
+  { merchantId, now }: CartTenant,
+  draft: CartDraft,
+  { codeNormalized, holder }: { readonly codeNormalized: string | undefined; readonly holder: CartHolder | undefined },
+): Wanted {
   const { marketId, buyerReference, promotionCodeId } = draft;
   const code = codeNormalized !== undefined ? { normalized: codeNormalized } : promotionCodeId === null ? null : { id: promotionCodeId };
-  return { merchantId, marketId, variantIds: draft.lines.map(({ variantId }) => variantId), buyerReference, code };
+  const variantIds = draft.lines.map(({ variantId }) => variantId);
+  return { merchantId, marketId, variantIds, buyerReference, code, heldBySessionId: holder?.sessionId ?? null, now };
 }
 
 /** Of what a buyer wants and what it costs nothing is different. What was noticed on the way is no difference by itself. */
@@ -182,15 +227,6 @@ function displayed({
   return [productSlug, sku, title, variantTitle, image?.url, image?.alt, image?.width, image?.height];
 }
 
-export async function expireSession(transaction: Transaction, { now }: Pick<CartTenant, "now">, cart: CartAggregate): Promise<void> {
-  if (cart.session === null || cart.session.status !== "open") return;
-  await transaction
-    .updateTable("hostedCheckoutSession")
-    .set((session) => ({ status: "expired", version: session("version", "+", 1), updatedAt: now }))
-    .where("id", "=", cart.session.id)
-    .execute();
-}
-
 /** What became of the code, whether it was asked for or found. */
 function promotionEvents(before: CartAggregate, after: CartAggregate): EventType[] {
   const [was, is] = [codeOf(before), codeOf(after)];
@@ -202,12 +238,12 @@ function promotionEvents(before: CartAggregate, after: CartAggregate): EventType
   return was.state === "suspended" ? ["cart.promotion_restored"] : [];
 }
 
-/** Each with what was different before. */
+/** Each with what was different before. `isLast`: no more of what it shows changes in this transaction, so that it need not be read again. */
 export function tell(
   { outbox, now, publicUrl }: Pick<CartTenant, "outbox" | "now" | "publicUrl">,
   types: readonly EventType[],
-  { before, after }: { readonly before: CartAggregate | null; readonly after: CartAggregate },
+  { before, after, isLast = true }: { readonly before: CartAggregate | null; readonly after: CartAggregate; readonly isLast?: boolean },
 ): void {
   const previous = before === null ? null : previousOf({ before, after }, { now, publicUrl });
-  for (const type of types) outbox.append({ type, id: after.id, previous, thing: after });
+  for (const type of types) outbox.append({ type, id: after.id, previous, ...(isLast ? { thing: after } : {}) });
 }

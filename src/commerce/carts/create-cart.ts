@@ -41,10 +41,11 @@ export async function createCart(transaction: Transaction, tenant: CartTenant, i
   };
   const wanted = input.lines ?? [];
   const variantIds = wanted.map(({ variantId }) => variantId);
-  const offer = await loadOffer(transaction, { merchantId, marketId: market.id, variantIds, buyerReference: draft.buyerReference, code: null });
+  const wants = { merchantId, marketId: market.id, variantIds, buyerReference: draft.buyerReference, code: null, heldBySessionId: null, now };
+  const offer = await loadOffer(transaction, wants);
   const { next } = priceAnew({ ...draft, lines: toNewLines(wanted, { lines: [], offer, now }) }, { before: undefined, offer, now });
   await insertCart(transaction, { cartId, merchantId, next, now });
-  const after = await readBack(transaction, cartId);
+  const after = await readBack(transaction, cartId, now);
   tell(tenant, ["cart.created"], { before: null, after });
   return after;
 }

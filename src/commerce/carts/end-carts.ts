@@ -7,8 +7,9 @@ import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { type RenderSubject, withOutbox } from "#webhooks/outbox.ts";
 import { type CartAggregate, findCarts, type RevocationReason } from "./cart-aggregate.ts";
 import { requireChangeable, statusOf } from "./cart-status.ts";
-import { type CartTenant, expireSession, lockCart, readBack, tell } from "./change-cart.ts";
+import { type CartTenant, lockCart, readBack, tell } from "./change-cart.ts";
 import { type CartEnd, endCart } from "./save-cart.ts";
+import { expireSession } from "./session-end.ts";
 
 export interface CartTransitionInput {
   /** The version that the caller has seen: what is destroyed should have been. */
@@ -45,7 +46,7 @@ export async function end(transaction: Transaction, teller: Teller, ending: Cart
   const { cart, status, now } = ending;
   await endCart(transaction, ending);
   await erasePersonalDataSoon(transaction, cart, now);
-  const after = await readBack(transaction, cart.id);
+  const after = await readBack(transaction, cart.id, now);
   tell(teller, [...(cart.status === "locked" ? (["cart.unlocked"] as const) : []), `cart.${status}`], { before: cart, after });
   return after;
 }
@@ -77,7 +78,7 @@ export function expireCarts({ db, now, publicUrl, render, signal }: ExpiryServic
     find: (after: DueCart | undefined, rowsMax) => findDueCarts(db, { now, after, rowsMax }),
     handle: ({ id, merchantId }) =>
       inTransaction(db, (transaction) =>
-        withOutbox(transaction, { merchantId, now, cause, render }, (outbox) => expireCart(transaction, id, { outbox, now, publicUrl })),
+        withOutbox(transaction, { merchantId, now, cause, render }, (outbox) => expireCart(transaction, id, { merchantId, outbox, now, publicUrl })),
       ),
     signal,
   });
@@ -106,9 +107,9 @@ async function findDueCarts(
   return rows;
 }
 
-async function expireCart(transaction: Transaction, cartId: string, teller: Teller): Promise<boolean> {
+async function expireCart(transaction: Transaction, cartId: string, teller: Teller & { readonly merchantId: string }): Promise<boolean> {
   const locked = await transaction.selectFrom("cart").select("id").where("id", "=", cartId).forNoKeyUpdate().skipLocked().executeTakeFirst();
-  const cart = locked === undefined ? undefined : (await findCarts(transaction, [cartId])).get(cartId);
+  const cart = locked === undefined ? undefined : (await findCarts(transaction, [cartId], teller.now)).get(cartId);
   if (cart === undefined || (cart.status !== "active" && cart.status !== "locked") || statusOf(cart, teller.now) !== "expired") return false;
   if (cart.status === "locked") await expireSession(transaction, teller, cart);
   await end(transaction, teller, { cart, status: "expired", now: teller.now });

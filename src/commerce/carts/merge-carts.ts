@@ -6,10 +6,11 @@ import { createId } from "#foundation/ids.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
 import { type CartDraft, codeOf, draftOf, type DraftLine } from "./cart-draft.ts";
 import { type Expected, requireChangeable } from "./cart-status.ts";
-import { applyPlan, type CartTenant, expireSession, lockCart } from "./change-cart.ts";
+import { applyPlan, type CartTenant, lockCart } from "./change-cart.ts";
 import { linesMax } from "./change-lines.ts";
 import { end } from "./end-carts.ts";
 import { quantityMax, warning } from "./price-lines.ts";
+import { expireSession } from "./session-end.ts";
 
 export interface CartMergeInput extends Expected {
   readonly sourceCartId: string;

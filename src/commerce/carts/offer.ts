@@ -3,6 +3,7 @@
  * are. All of it in one statement, read after the cart is locked.
  */
 import { type RawBuilder, sql } from "kysely";
+import { reservedAt } from "#commerce/catalog/reserved-at.ts";
 import type { Translated } from "#commerce/catalog/read-aggregates.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import { promotionCodeJson, type PromotionJson, promotionRuleJson, toPromotionRule, usedByBuyer } from "#commerce/promotions/read-promotions.ts";
@@ -75,6 +76,10 @@ export interface Wanted {
   readonly buyerReference: string | null;
   /** A code by its id, or by what a buyer typed. */
   readonly code: { readonly id: string } | { readonly normalized: string } | null;
+  /** The checkout session it is for: what that holds is the cart's own. */
+  readonly heldBySessionId: string | null;
+  /** What was held until then holds nothing now. */
+  readonly now: Date;
 }
 
 interface OfferRow {
@@ -87,7 +92,7 @@ interface OfferRow {
 
 export async function loadOffer(transaction: Transaction, wanted: Wanted): Promise<Offer> {
   const { rows } = await sql<OfferRow>`
-    select m.default_locale as merchant_locale, ${market} as market, ${variantsOf(wanted.variantIds)} as variants,
+    select m.default_locale as merchant_locale, ${market} as market, ${variantsOf(wanted)} as variants,
       ${automaticFor(wanted.buyerReference)} as automatic, ${codeFor(wanted)} as code
     from merchant m join market mk on mk.merchant_id = m.id
     where m.id = ${wanted.merchantId} and mk.id = ${wanted.marketId}`.execute(transaction);
@@ -110,9 +115,10 @@ const market = sql<OfferedMarket>`json_build_object('id', mk.id, 'currency', mk.
       'freeFromMinor', d.free_from_minor, 'minDays', d.min_days, 'maxDays', d.max_days) order by d.position, d.id)
     from delivery_method d where d.market_id = mk.id and d.active), '[]'::json))`;
 
-const variantsOf = (ids: readonly string[]): RawBuilder<readonly OfferedVariant[]> => sql`coalesce((
+const variantsOf = ({ variantIds, heldBySessionId, now }: Wanted): RawBuilder<readonly OfferedVariant[]> => sql`coalesce((
   select json_agg(json_build_object('id', v.id, 'productId', v.product_id, 'isPublished', p.status = 'published', 'sku', v.sku,
-    'priceMinor', pr.amount_minor, 'compareAtMinor', pr.compare_at_minor, 'onHand', coalesce(sl.on_hand, 0), 'reserved', coalesce(sl.reserved, 0),
+    'priceMinor', pr.amount_minor, 'compareAtMinor', pr.compare_at_minor, 'onHand', coalesce(sl.on_hand, 0),
+    'reserved', ${reservedAt(now, sql`h.session_id = ${heldBySessionId}::text`)},
     'backorderLimit', coalesce(sl.backorder_limit, 0), 'discontinued', v.discontinued, 'maxOrderQuantity', v.max_order_quantity,
     'requiresShipping', v.requires_shipping, 'restrictions', v.restrictions, 'options', v.options,
     'choices', coalesce((select json_agg(json_build_object('code', o.code, 'choices', o.choices) order by o.position, o.code)
@@ -129,7 +135,7 @@ const variantsOf = (ids: readonly string[]): RawBuilder<readonly OfferedVariant[
   from variant v join product p on p.id = v.product_id
     left join price pr on pr.variant_id = v.id and pr.market_id = mk.id and pr.valid_until is null
     left join stock_level sl on sl.variant_id = v.id
-  where v.merchant_id = m.id and v.id = any(array[${sql.join(padded(ids))}]::text[])), '[]'::json)`;
+  where v.merchant_id = m.id and v.id = any(array[${sql.join(padded(variantIds))}]::text[])), '[]'::json)`;
 
 /**
  * A list of known length: PostgreSQL takes one of unknown length for ten, finds its plan too dear to keep, and makes a new one each time, which

@@ -43,13 +43,15 @@ export interface Basis {
   readonly before: CartAggregate | undefined;
   readonly offer: Offer;
   readonly now: Date;
+  /** A checkout under way keeps its address, however long it takes. */
+  readonly isHeld?: boolean;
 }
 
-export function reprice({ draft, before, offer, now }: Basis): Repriced {
+export function reprice({ draft, before, offer, now, isHeld = false }: Basis): Repriced {
   const { market } = offer;
   const isMarketNew = before !== undefined && before.marketId !== market.id;
   const offered = offerLines(draft, offer, { isMarketNew });
-  const address = addressAt(draft.address, market, now);
+  const address = addressAt(draft.address, market, { now, isHeld });
   const options = address === null ? null : optionsFor(offered.lines, draft, offer);
   const chosen = options?.find(({ id }) => id === draft.deliveryMethodId);
   const choice = choose(draft, offer, { now, lines: offered.lines, shippingMinor: shippingOf(offered.lines, { address, chosen }), address });
@@ -100,8 +102,13 @@ function keptExpiry(before: CartAggregate | undefined, address: StoredAddress | 
 }
 
 /** Its life begins anew with each change, up to its latest end. One outside of the market is of no use. */
-function addressAt(address: StoredAddress | null, market: OfferedMarket, now: Date): StoredAddress | null {
-  if (address === null || new Date(address.expiresAt) <= now || !market.countries.includes(address.masked.countryCode)) return null;
+function addressAt(
+  address: StoredAddress | null,
+  market: OfferedMarket,
+  { now, isHeld }: { readonly now: Date; readonly isHeld: boolean },
+): StoredAddress | null {
+  if (address === null || !market.countries.includes(address.masked.countryCode)) return null;
+  if (!isHeld && new Date(address.expiresAt) <= now) return null;
   const expiresAt = new Date(Math.min(now.getTime() + addressLifeMs, Date.parse(address.expiresAtMax)));
   return { ...address, expiresAt: expiresAt.toISOString() };
 }

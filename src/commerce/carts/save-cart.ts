@@ -5,7 +5,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import type { CartAggregate, StoredLine, StoredPromotion } from "./cart-aggregate.ts";
-import { cartLifeMs } from "./cart-status.ts";
+import { cartLifeMs, emailLifeMs } from "./cart-status.ts";
 import { atTime } from "./render-cart.ts";
 import type { NextCart } from "./reprice.ts";
 
@@ -27,14 +27,23 @@ export async function insertCart(transaction: Transaction, save: CartSave): Prom
     select 1`.execute(transaction);
 }
 
-export async function updateCart(transaction: Transaction, { version, ...save }: CartSave & { readonly version: number }): Promise<void> {
+export interface CartUpdate extends CartSave {
+  /** As it was. */
+  readonly version: number;
+  readonly status: "active" | "locked";
+}
+
+export async function updateCart(transaction: Transaction, { version, status, ...save }: CartUpdate): Promise<void> {
   const { cartId, next, now } = save;
   const { rows } = await sql`
     with saved as (
-      update cart c set status = 'active', version = c.version + 1, ${sql.raw(columns.map((name) => `${name} = n.${name}`).join(", "))},
+      update cart c set status = ${status}, version = c.version + 1, ${sql.raw(columns.map((name) => `${name} = n.${name}`).join(", "))},
         address_token_digest = case when n.address_id is null then null else coalesce(${next.addressTokenDigest ?? null}::bytea, c.address_token_digest) end
       from ${recordOf(next, now)} where c.id = ${cartId} and c.version = ${version}
       returning c.id),
+    email as (
+      update personal_data set erase_after = ${new Date(now.getTime() + emailLifeMs)}::timestamptz
+      where id = ${next.buyerEmailId}::text and erased_at is null returning 1),
     gone as (delete from cart_line l where l.cart_id = ${cartId} and l.id <> all(${next.lines.map(({ id }) => id)}::text[]) returning 1),
     dropped as (
       delete from cart_promotion p where p.cart_id = ${cartId} and p.promotion_id <> all(${next.promotions.map(({ promotionId }) => promotionId)}::text[])

@@ -4,7 +4,7 @@ import type { Transaction } from "#database/transaction.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
 import { draftOf } from "./cart-draft.ts";
 import { type Expected, refuse } from "./cart-status.ts";
-import { type CartTenant, changeCart } from "./change-cart.ts";
+import { type CartTenant, changeCart, type PlanCart } from "./change-cart.ts";
 import { atTime } from "./render-cart.ts";
 
 export interface CartDeliveryOptionSelectInput extends Expected {
@@ -17,25 +17,26 @@ export function selectDelivery(
   tenant: CartTenant,
   input: CartDeliveryOptionSelectInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
+  return changeCart(transaction, tenant, { target: input, plan: deliveryPlan(input, tenant.now) });
+}
+
+/** Also for a cart that is being checked out. */
+export function deliveryPlan(input: Pick<CartDeliveryOptionSelectInput, "optionId">, now: Date): PlanCart {
   const optionId = input.optionId ?? null;
-  const { now } = tenant;
-  return changeCart(transaction, tenant, {
-    target: input,
-    plan: (cart) => {
-      if (optionId !== null && atTime(cart, now).address === null) throw refuse("invalid_state", cart, { now, reason: "address_required" });
-      return {
-        event: "cart.updated",
-        draft: { ...draftOf(cart), deliveryMethodId: optionId },
-        // Against what is offered after the change, not before it.
-        accept: ({ deliveryMethodId, deliveryOptions }) => {
-          if (deliveryMethodId === optionId) return;
-          const allowed = (deliveryOptions ?? []).map(({ id }) => id);
-          throw refuseAt("invalid_field", "/optionId", {
-            code: "unknown",
-            message: `It is not offered for the cart; offered are: ${allowed.join(", ") || "none"}.`,
-          });
-        },
-      };
-    },
-  });
+  return (cart) => {
+    if (optionId !== null && atTime(cart, now).address === null) throw refuse("invalid_state", cart, { now, reason: "address_required" });
+    return {
+      event: "cart.updated",
+      draft: { ...draftOf(cart), deliveryMethodId: optionId },
+      // Against what is offered after the change, not before it.
+      accept: ({ deliveryMethodId, deliveryOptions }) => {
+        if (deliveryMethodId === optionId) return;
+        const allowed = (deliveryOptions ?? []).map(({ id }) => id);
+        throw refuseAt("invalid_field", "/optionId", {
+          code: "unknown",
+          message: `It is not offered for the cart; offered are: ${allowed.join(", ") || "none"}.`,
+        });
+      },
+    };
+  };
 }

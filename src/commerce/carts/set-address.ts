@@ -13,7 +13,7 @@ import { createId } from "#foundation/ids.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
 import { draftOf } from "./cart-draft.ts";
 import { type Expected, refuse, requireChangeable } from "./cart-status.ts";
-import { applyPlan, type CartTenant, lockCart } from "./change-cart.ts";
+import { applyPlan, type CartTenant, lockCart, type PlanCart } from "./change-cart.ts";
 import { type DeliveryOptionView, toDeliveryOptions } from "./render-cart.ts";
 import { type CartTotals, toTotals } from "./render-totals.ts";
 import { addressLifeMs } from "./reprice.ts";
@@ -55,31 +55,60 @@ export async function setAddress(
   tenant: CartTenant,
   input: CartAddressSetInput & { readonly cartId: string },
 ): Promise<CartAddressToken> {
-  const level = input.validation ?? "strict";
-  const { address, corrected } = checkAddress(input.address, level);
+  const checked = checkInput(input);
   const cart = await lockCart(transaction, tenant, input.cartId);
   requireChangeable(cart, input, tenant.now);
-  const isKept = input.saveForBuyer === true;
-  if (isKept && cart.buyerReference === null) {
-    throw refuseAt("invalid_field", "/saveForBuyer", { code: "buyer_required", message: "Only an address of a cart with a buyer can be kept." });
-  }
-  if (isKept && cart.buyerReference !== null) await keepAddress(transaction, tenant, { buyerReference: cart.buyerReference, address, level });
-  return saveAddress(transaction, tenant, { cart, address, level, corrected });
+  await keepForBuyer(transaction, tenant, { cart, input, checked });
+  return saveAddress(transaction, tenant, { cart, ...checked });
 }
 
-export interface AddressToSave {
-  readonly cart: CartAggregate;
+export interface CheckedAddress {
   readonly address: PostalAddress;
   readonly level: AddressLevel;
   readonly corrected: readonly string[];
 }
 
-/** For a cart that is locked and may be changed. */
-export async function saveAddress(
+/** Throws where the address breaks a rule. */
+export function checkInput({ address, validation }: Pick<CartAddressSetInput, "address" | "validation">): CheckedAddress {
+  const level = validation ?? "strict";
+  return { level, ...checkAddress(address, level) };
+}
+
+/** Where that is asked for. */
+export async function keepForBuyer(
   transaction: Transaction,
   tenant: CartTenant,
-  { cart, address, level, corrected }: AddressToSave,
-): Promise<CartAddressToken> {
+  {
+    cart,
+    input,
+    checked,
+  }: { readonly cart: CartAggregate; readonly input: Pick<CartAddressSetInput, "saveForBuyer">; readonly checked: CheckedAddress },
+): Promise<void> {
+  const { buyerReference } = cart;
+  if (input.saveForBuyer !== true) return;
+  if (buyerReference === null)
+    throw refuseAt("invalid_field", "/saveForBuyer", { code: "buyer_required", message: "Only an address of a cart with a buyer can be kept." });
+  await keepAddress(transaction, tenant, { buyerReference, address: checked.address, level: checked.level });
+}
+
+export type AddressToSave = CheckedAddress & { readonly cart: CartAggregate };
+
+/** For a cart that is locked and may be changed. */
+export async function saveAddress(transaction: Transaction, tenant: CartTenant, save: AddressToSave): Promise<CartAddressToken> {
+  const { level, corrected, cart } = save;
+  const { token, plan } = await sealAddress(transaction, tenant, save);
+  const after = await applyPlan(transaction, tenant, { cart, plan });
+  return toToken(after, { token, level, corrected, now: tenant.now });
+}
+
+export interface SealedAddress {
+  /** What the address is found by from now on. */
+  readonly token: string;
+  readonly plan: PlanCart;
+}
+
+/** Stores the address in place of the one that the cart has; the plan gives it to the cart, also to one that is being checked out. */
+export async function sealAddress(transaction: Transaction, tenant: CartTenant, { cart, address, level }: AddressToSave): Promise<SealedAddress> {
   const { merchantId, now } = tenant;
   const masked = maskAddress(address);
   if (!cart.countries.includes(masked.countryCode)) {
@@ -93,19 +122,16 @@ export async function saveAddress(
   await transaction.insertInto("personalData").values(row).execute();
   // What is replaced is erased at once.
   if (cart.address !== null) await erasePersonalData(transaction, [cart.address.id], now);
-  const after = await applyPlan(transaction, tenant, {
-    cart,
-    plan: () => ({
-      event: "cart.address_set",
-      draft: {
-        ...draftOf(cart),
-        country: masked.countryCode,
-        address: { id, masked, level, expiresAt: expiresAt ?? "", expiresAtMax: expiresAtMax ?? "" },
-        addressTokenDigest: tokenDigest(token),
-      },
-    }),
+  const plan: PlanCart = (before) => ({
+    event: "cart.address_set",
+    draft: {
+      ...draftOf(before),
+      country: masked.countryCode,
+      address: { id, masked, level, expiresAt: expiresAt ?? "", expiresAtMax: expiresAtMax ?? "" },
+      addressTokenDigest: tokenDigest(token),
+    },
   });
-  return toToken(after, { token, level, corrected, now });
+  return { token, plan };
 }
 
 /** A token is kept as its digest: who reads the database can use none. */

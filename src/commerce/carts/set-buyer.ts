@@ -6,7 +6,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
 import { draftOf } from "./cart-draft.ts";
-import { type Expected, requireChangeable } from "./cart-status.ts";
+import { emailLifeMs, type Expected, requireChangeable } from "./cart-status.ts";
 import { applyPlan, type CartTenant, lockCart } from "./change-cart.ts";
 import { referenceFaults } from "./create-cart.ts";
 
@@ -18,8 +18,6 @@ export interface CartBuyerSetInput extends Expected {
 }
 
 const emailMax = 254;
-/** Kept for so long after the cart's last change at most; an order keeps its own. */
-const emailLifeMs = 120 * 86_400_000;
 
 export async function setBuyer(
   transaction: Transaction,

@@ -12,7 +12,7 @@ const seenVersion = "The version of the cart that the caller has seen; when it h
 const version = z.int32().min(1);
 const text = (max: number, min = 1): z.ZodString => z.string().min(min).max(max);
 
-const PostalAddress = builder.inputType("PostalAddressInput", {
+export const PostalAddress = builder.inputType("PostalAddressInput", {
   description:
     "A postal address (https://schema.org/PostalAddress). Texts are normalised (NFC) and trimmed; control characters, HTML, web addresses and emoji are refused.",
   fields: (t) => ({

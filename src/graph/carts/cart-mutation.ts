@@ -55,6 +55,6 @@ export function changeCartOf<Changed>(
 ): Promise<Changed> {
   const { services, publicUrl, buyerReference } = context;
   return changeOf(context, tenantOf(context, merchantId), (transaction, tenant) =>
-    work(transaction, { ...tenant, keyring: services.keyring, publicUrl, buyerReference }),
+    work(transaction, { ...tenant, keyring: services.keyring, publicUrl, buyerReference, wakePayments: services.wakePayments }),
   );
 }
