@@ -1,0 +1,28 @@
+/** Gives up a checkout that nobody has submitted yet. */
+import type { Expected } from "#commerce/carts/cart-status.ts";
+import type { CancelReason } from "#commerce/carts/session-end.ts";
+import { requireNoFaults, textFaults } from "#commerce/catalog/write-faults.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { type LockedSession, lockSession } from "./change-session.ts";
+import { releaseSession } from "./end-session.ts";
+import { requireOpen } from "./session-status.ts";
+import type { SessionTenant } from "./session-tenant.ts";
+
+export interface SessionCancelInput extends Expected {
+  readonly reason: CancelReason;
+  readonly note?: string | null | undefined;
+}
+
+export const cancelNoteMax = 500;
+
+export async function cancelSession(
+  transaction: Transaction,
+  tenant: SessionTenant,
+  input: SessionCancelInput & { readonly sessionId: string },
+): Promise<LockedSession> {
+  requireNoFaults(textFaults("/note", input.note, { min: 0, max: cancelNoteMax, lines: "many" }));
+  const { cart, session } = await lockSession(transaction, tenant, input.sessionId);
+  requireOpen(session, input, tenant.now);
+  const cancellation = { reason: input.reason, note: input.note ?? null, actor: tenant.causedBy };
+  return releaseSession(transaction, tenant, { cart, session, status: "canceled", cancellation });
+}

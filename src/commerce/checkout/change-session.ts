@@ -1,0 +1,172 @@
+/**
+ * What every change of a session has in common: its cart is locked, then the session, its state and version are checked, the whole cart is priced
+ * anew and stays locked, what is held of the stock follows it, and both versions rise by one. A change that changes nothing leaves both.
+ */
+import type { CartAggregate, StoredWarning } from "#commerce/carts/cart-aggregate.ts";
+import type { CartDraft } from "#commerce/carts/cart-draft.ts";
+import { draftOf } from "#commerce/carts/cart-draft.ts";
+import { type Expected, statusOf } from "#commerce/carts/cart-status.ts";
+import { applyPlan, type CartTenant, type PlanCart, tryLockCart } from "#commerce/carts/change-cart.ts";
+import { toId } from "#commerce/catalog/write-tenant.ts";
+import { holdStock } from "#commerce/inventory/reservations.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { fail } from "#foundation/failure.ts";
+import { money } from "#foundation/money.ts";
+import type { EventType } from "#webhooks/event-types.ts";
+import { paymentStatusOf } from "./render-session.ts";
+import { requireHeld, sellableLines } from "./sellable.ts";
+import { findSessions, type SessionAggregate, type SessionStatus } from "./session-aggregate.ts";
+import { requireOpen } from "./session-status.ts";
+
+export interface LockedSession {
+  readonly cart: CartAggregate;
+  readonly session: SessionAggregate;
+}
+
+/** The newest there is of both, and nobody else changes them until the end of the transaction. */
+export async function lockSession(transaction: Transaction, tenant: CartTenant, sessionId: string): Promise<LockedSession> {
+  const found = await transaction
+    .selectFrom("hostedCheckoutSession")
+    .select(["id", "cartId"])
+    .where("id", "=", toId(sessionId))
+    .where("merchantId", "=", tenant.merchantId)
+    .executeTakeFirst();
+  const cart = found === undefined ? undefined : await tryLockCart(transaction, tenant, found.cartId);
+  if (found === undefined || cart === undefined) throw fail("checkout_session_not_found");
+  await transaction.selectFrom("hostedCheckoutSession").select("id").where("id", "=", found.id).forNoKeyUpdate().execute();
+  return { cart, session: await readSession(transaction, found.id) };
+}
+
+export async function readSession(transaction: Transaction, sessionId: string): Promise<SessionAggregate> {
+  const session = (await findSessions(transaction, [sessionId])).get(sessionId);
+  if (session === undefined) throw new Error(`Session ${sessionId} was locked and is not there.`);
+  return session;
+}
+
+/** What becomes of a session's row; what is left out stays. How one ends without an order is `releaseSession`'s. */
+export interface SessionPatch {
+  readonly status?: Extract<SessionStatus, "open" | "processing" | "completed">;
+  readonly country?: string;
+  readonly currency?: string;
+  readonly locale?: string;
+  readonly amountTotalMinor?: number;
+  readonly submittedAt?: Date | null;
+  readonly completedAt?: Date;
+  readonly orderId?: string;
+}
+
+/** Raises the version. The secret of its page goes when it is completed. */
+export async function saveSession(
+  transaction: Transaction,
+  { now }: Pick<CartTenant, "now">,
+  { session, patch }: { readonly session: SessionAggregate; readonly patch: SessionPatch },
+): Promise<SessionAggregate> {
+  const secretless = patch.status === "completed" ? { urlSealed: null, urlDataKey: null, urlKeyId: null } : {};
+  const { numUpdatedRows } = await transaction
+    .updateTable("hostedCheckoutSession")
+    .set({ ...patch, ...secretless, version: session.version + 1, updatedAt: now })
+    .where("id", "=", session.id)
+    .where("version", "=", session.version)
+    .executeTakeFirst();
+  if (numUpdatedRows !== 1n) throw new Error(`Session ${session.id} was locked at version ${session.version} and has another now.`);
+  return readSession(transaction, session.id);
+}
+
+/** What a session takes over from its cart. */
+export function takenFrom({ country, currency, locale, totalMinor }: CartAggregate): SessionPatch {
+  return { country, currency, locale, amountTotalMinor: totalMinor };
+}
+
+export interface SessionTold {
+  readonly before: SessionAggregate;
+  readonly after: SessionAggregate;
+  /** Where the cart changed with it. */
+  readonly carts?: { readonly before: CartAggregate; readonly after: CartAggregate };
+}
+
+/** With what was different before. */
+export function tellSession({ outbox, now }: Pick<CartTenant, "outbox" | "now">, type: EventType, { before, after, carts }: SessionTold): void {
+  const [was, is] = [shown(before), shown(after)];
+  const ofSession = Object.entries(was).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(is[name]));
+  const ofCart = carts === undefined ? [] : cartDifferences(carts, now);
+  outbox.append({ type, id: after.id, previous: Object.fromEntries([...ofSession, ...ofCart]) });
+}
+
+/** What of the contract's fields can change. */
+function shown(session: SessionAggregate): Record<string, unknown> {
+  const { version, status, orderId, country: market, currency, locale, amountTotalMinor, completedAt, canceledAt, cancellation } = session;
+  const [amountTotal, paymentStatus] = [money(amountTotalMinor, currency), paymentStatusOf(session)];
+  return { version, status, orderId, market, currency, locale, amountTotal, paymentStatus, completedAt, canceledAt, cancellation };
+}
+
+function cartDifferences({ before, after }: NonNullable<SessionTold["carts"]>, now: Date): [string, unknown][] {
+  const status: [string, unknown][] = before.status === statusOf(after, now) ? [] : [["cartStatus", before.status]];
+  return [...(before.version === after.version ? [] : [["cartVersion", before.version] as [string, unknown]]), ...status];
+}
+
+export interface Repricing extends LockedSession {
+  /** What shall be different; left out: nothing but what is for sale by now. */
+  readonly plan?: PlanCart;
+}
+
+export interface RepricedCart {
+  /** Saved where it is different, and locked by the session as before. */
+  readonly cart: CartAggregate;
+  /** What is said of its lines now: a cart that was not saved keeps the warnings of its last change. */
+  readonly warnings: readonly StoredWarning[];
+  readonly isChanged: boolean;
+}
+
+/** Prices the cart of an open session anew, and has the session hold exactly what is in it. The session itself is the caller's to save. */
+export async function repriceLocked(
+  transaction: Transaction,
+  tenant: CartTenant,
+  { cart, session, plan = asItIs }: Repricing,
+): Promise<RepricedCart> {
+  let warnings: readonly StoredWarning[] = cart.warnings;
+  const noting: PlanCart = (before) => {
+    const planned = plan(before);
+    return planned === null
+      ? null
+      : {
+          ...planned,
+          accept: (next, refusal) => {
+            planned.accept?.(next, refusal);
+            ({ warnings } = next);
+          },
+        };
+  };
+  const after = await applyPlan(transaction, tenant, { cart, plan: noting, holder: { sessionId: session.id } });
+  const shortages = await holdStock(transaction, tenant, {
+    sessionId: session.id,
+    expiresAt: new Date(session.expiresAt),
+    lines: sellableLines(after.lines, warnings),
+  });
+  // Named as the caller knows it: what was saved of it is taken back with the refusal.
+  requireHeld({ ...after, version: cart.version }, shortages, tenant.now);
+  return { cart: after, warnings, isChanged: after.version !== cart.version };
+}
+
+const asItIs = (cart: CartAggregate): { readonly draft: CartDraft; readonly event: "cart.updated" } => ({
+  draft: draftOf(cart),
+  event: "cart.updated",
+});
+
+export interface SessionTarget extends Expected {
+  readonly sessionId: string;
+}
+
+export interface SessionChange {
+  readonly target: SessionTarget;
+  /** May write what belongs to the change; gives what shall be different of the cart. */
+  readonly work: (cart: CartAggregate) => PlanCart | Promise<PlanCart>;
+}
+
+/** By the session's own page, while it is open. */
+export async function changeSession(transaction: Transaction, tenant: CartTenant, { target, work }: SessionChange): Promise<LockedSession> {
+  const { cart, session } = await lockSession(transaction, tenant, target.sessionId);
+  requireOpen(session, target, tenant.now);
+  const { cart: after, isChanged } = await repriceLocked(transaction, tenant, { cart, session, plan: await work(cart) });
+  if (!isChanged) return { cart: after, session };
+  return { cart: after, session: await saveSession(transaction, tenant, { session, patch: takenFrom(after) }) };
+}

@@ -1,0 +1,144 @@
+/**
+ * Opens a checkout for a cart: the cart is priced anew and locked, what is in it is kept back from the stock, and the session's page gets an address
+ * that nobody can guess. All of it, or nothing.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
+import { draftOf } from "#commerce/carts/cart-draft.ts";
+import { type Expected, refuse, requireChangeable, statusOf } from "#commerce/carts/cart-status.ts";
+import { applyPlan, lockCart } from "#commerce/carts/change-cart.ts";
+import { findCartByToken } from "#commerce/carts/find-carts.ts";
+import { atTime } from "#commerce/carts/render-cart.ts";
+import type { NextCart } from "#commerce/carts/reprice.ts";
+import { type Faults, integerFaults, refuseAt, requireNoFaults } from "#commerce/catalog/write-faults.ts";
+import { toId } from "#commerce/catalog/write-tenant.ts";
+import { holdStock } from "#commerce/inventory/reservations.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { createId } from "#foundation/ids.ts";
+import { type LockedSession, readSession } from "./change-session.ts";
+import { keepUntilOver } from "./keep-personal-data.ts";
+import { returnUrlFaults } from "./return-url.ts";
+import { requireAvailable, requireHeld, requireWhole } from "./sellable.ts";
+import { secretPlaceOf } from "./session-aggregate.ts";
+import type { SessionTenant } from "./session-tenant.ts";
+
+export interface SessionCreateInput extends Expected {
+  readonly cartId: string;
+  /** Without it the cart's address is taken, where it has one: the page can ask for it. */
+  readonly addressToken?: string | null | undefined;
+  readonly successUrl: string;
+  readonly cancelUrl: string;
+  readonly lifetimeMinutes?: number | null | undefined;
+}
+
+export const lifetimeMinutes = { min: 30, max: 1440, usual: 60 } as const;
+
+export async function createSession(transaction: Transaction, tenant: SessionTenant, input: SessionCreateInput): Promise<LockedSession> {
+  requireNoFaults(createFaults(input));
+  const { now } = tenant;
+  const cart = await lockCart(transaction, tenant, input.cartId);
+  requireUnlocked(cart, now);
+  requireChangeable(cart, input, now);
+  if (cart.lines.length === 0) throw refuse("cart_empty", cart, { now });
+  await requireProvider(transaction, tenant, cart);
+  await requireOwnToken(transaction, tenant, { cart, addressToken: input.addressToken ?? null });
+  const sessionId = createId("checkoutSession", now.getTime());
+  const expiresAt = new Date(now.getTime() + (input.lifetimeMinutes ?? lifetimeMinutes.usual) * 60_000);
+  const after = await applyPlan(transaction, tenant, {
+    cart,
+    plan: () => ({
+      event: "cart.locked",
+      draft: draftOf(cart),
+      accept: ({ warnings }) => {
+        requireAvailable(cart, warnings, now);
+        requireWhole(cart, warnings, now);
+      },
+    }),
+    holder: { sessionId, begin: (next) => begin(transaction, tenant, { cart, next, input, sessionId, expiresAt }) },
+  });
+  tenant.outbox.append({ type: "checkout_session.created", id: sessionId });
+  return { cart: after, session: await readSession(transaction, sessionId) };
+}
+
+/** Whoever comes second is told which session has the cart. */
+function requireUnlocked(cart: CartAggregate, now: Date): void {
+  if (cart.session === null || statusOf(cart, now) !== "locked") return;
+  throw refuse("cart_locked", cart, { now, data: { sessionId: cart.session.id } });
+}
+
+function createFaults({ successUrl, cancelUrl, lifetimeMinutes: lifetime }: SessionCreateInput): Faults {
+  return [
+    ...returnUrlFaults("/successUrl", successUrl),
+    ...returnUrlFaults("/cancelUrl", cancelUrl),
+    ...integerFaults("/lifetimeMinutes", lifetime, lifetimeMinutes),
+  ];
+}
+
+/** The built-in provider is for trying out: it moves no money. */
+async function requireProvider(transaction: Transaction, { merchantId, now }: SessionTenant, cart: CartAggregate): Promise<void> {
+  const { mode } = await transaction.selectFrom("merchant").select("mode").where("id", "=", merchantId).executeTakeFirstOrThrow();
+  if (mode === "live") throw refuse("invalid_state", cart, { now, reason: "payment_provider_missing" });
+}
+
+async function requireOwnToken(
+  transaction: Transaction,
+  { merchantId, now }: SessionTenant,
+  { cart, addressToken }: { readonly cart: CartAggregate; readonly addressToken: string | null },
+): Promise<void> {
+  if (addressToken === null) return;
+  const cartId = await findCartByToken(transaction, { merchantId, addressToken: toId(addressToken) });
+  if (cartId === cart.id && atTime(cart, now).address !== null) return;
+  throw refuseAt("invalid_field", "/addressToken", { code: "unknown", message: "It is not the token of an address that the cart has now." });
+}
+
+interface Beginning {
+  readonly cart: CartAggregate;
+  readonly next: NextCart;
+  readonly input: SessionCreateInput;
+  readonly sessionId: string;
+  readonly expiresAt: Date;
+}
+
+async function begin(transaction: Transaction, tenant: SessionTenant, beginning: Beginning): Promise<void> {
+  const { cart, next, sessionId, expiresAt } = beginning;
+  await insertSession(transaction, tenant, beginning);
+  const lines = next.lines.map(({ variantId, quantity }) => ({ variantId, quantity }));
+  requireHeld(cart, await holdStock(transaction, tenant, { sessionId, expiresAt, lines }), tenant.now);
+  await keepUntilOver(transaction, { addressId: next.address?.id ?? null, emailId: next.buyerEmailId, expiresAt });
+}
+
+const secretBytes = 32;
+
+async function insertSession(transaction: Transaction, tenant: SessionTenant, { cart, next, input, sessionId, expiresAt }: Beginning): Promise<void> {
+  const { merchantId, now, keyring, tokenId } = tenant;
+  const secret = randomBytes(secretBytes).toString("base64url");
+  const { sealed, dataKey, keyId } = keyring.seal(secret, secretPlaceOf(sessionId));
+  await transaction
+    .insertInto("hostedCheckoutSession")
+    .values({
+      id: sessionId,
+      merchantId,
+      cartId: cart.id,
+      status: "open",
+      country: next.country,
+      currency: next.currency,
+      locale: next.locale,
+      amountTotalMinor: next.priced.totalMinor,
+      successUrl: input.successUrl,
+      cancelUrl: input.cancelUrl,
+      urlDigest: secretDigest(secret),
+      urlSealed: sealed,
+      urlDataKey: dataKey,
+      urlKeyId: keyId,
+      createdBy: tokenId,
+      expiresAt,
+      createdAt: now,
+      updatedAt: now,
+    })
+    .execute();
+}
+
+/** What a session is found by from its page's address: who reads the database can open none. */
+function secretDigest(secret: string): Buffer {
+  return createHash("sha256").update(secret).digest();
+}

@@ -1,0 +1,68 @@
+/** Writes the end of sessions that the clock has ended already. One that is being paid is not among them: its payment ends it. */
+import { sql } from "kysely";
+import { findCarts } from "#commerce/carts/cart-aggregate.ts";
+import type { CartTenant } from "#commerce/carts/change-cart.ts";
+import type { Database } from "#database/connect.ts";
+import { handleDueRows } from "#database/due-rows.ts";
+import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { type RenderSubject, withOutbox } from "#webhooks/outbox.ts";
+import { readSession } from "./change-session.ts";
+import { releaseSession } from "./end-session.ts";
+
+interface ExpiryServices {
+  readonly db: Database;
+  readonly now: Date;
+  readonly publicUrl: string;
+  readonly render: RenderSubject;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Gives how many. What another process writes at the same time is left to it. */
+export function expireSessions({ db, now, publicUrl, render, signal }: ExpiryServices): Promise<number> {
+  const cause = { operationId: null, actor: "system", requestId: null } as const;
+  return handleDueRows({
+    find: (after: DueSession | undefined, rowsMax) => findDueSessions(db, { now, after, rowsMax }),
+    handle: ({ id, cartId, merchantId }) =>
+      inTransaction(db, (transaction) =>
+        withOutbox(transaction, { merchantId, now, cause, render }, (outbox) =>
+          expireSession(transaction, { merchantId, outbox, now, publicUrl }, { id, cartId }),
+        ),
+      ),
+    signal,
+  });
+}
+
+interface DueSession {
+  readonly id: string;
+  readonly cartId: string;
+  readonly merchantId: string;
+  /** As PostgreSQL writes it: a Date has no microseconds, and a batch must begin exactly behind the last one. */
+  readonly expiresAt: string;
+}
+
+async function findDueSessions(
+  db: Database,
+  { now, after, rowsMax }: { readonly now: Date; readonly after: DueSession | undefined; readonly rowsMax: number },
+): Promise<readonly DueSession[]> {
+  const { rows } = await sql<DueSession>`
+    select id, cart_id, merchant_id, expires_at::text as expires_at from hosted_checkout_session
+    where status = 'open' and expires_at <= ${now}
+      and (expires_at, id) > (${after?.expiresAt ?? "-infinity"}::text::timestamptz, ${after?.id ?? ""})
+    order by expires_at, id limit ${rowsMax}`.execute(db);
+  return rows;
+}
+
+async function expireSession(
+  transaction: Transaction,
+  tenant: Pick<CartTenant, "merchantId" | "outbox" | "now" | "publicUrl">,
+  { id, cartId }: Pick<DueSession, "id" | "cartId">,
+): Promise<boolean> {
+  const locked = await transaction.selectFrom("cart").select("id").where("id", "=", cartId).forNoKeyUpdate().skipLocked().executeTakeFirst();
+  if (locked === undefined) return false;
+  await transaction.selectFrom("hostedCheckoutSession").select("id").where("id", "=", id).forNoKeyUpdate().execute();
+  const session = await readSession(transaction, id);
+  const cart = (await findCarts(transaction, [cartId], tenant.now)).get(cartId);
+  if (cart === undefined || session.status !== "open" || new Date(session.expiresAt) > tenant.now) return false;
+  await releaseSession(transaction, tenant, { cart, session, status: "expired" });
+  return true;
+}

@@ -1,0 +1,81 @@
+/**
+ * A payment came to nothing: what the submission took is given back, and the buyer may try again while the session lasts. What the provider may
+ * still do for a payment that nobody waits for any more is asked back by an operation of its own.
+ */
+import type { CartTenant } from "#commerce/carts/change-cart.ts";
+import type { Expected } from "#commerce/carts/cart-status.ts";
+import { setHoldsEnd } from "#commerce/inventory/reservations.ts";
+import { endAuthorizations, queueOperation } from "#commerce/payments/payment-operations.ts";
+import { livePaymentOf, type PaymentRow, savePayment } from "#commerce/payments/save-payment.ts";
+import { giveBackUses } from "#commerce/promotions/promotion-uses.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { type LockedSession, lockSession, saveSession, tellSession } from "./change-session.ts";
+import { releaseSession } from "./end-session.ts";
+import { keepForCart } from "./keep-personal-data.ts";
+import { requireProcessing } from "./require-processing.ts";
+import { refuseSession } from "./session-status.ts";
+
+export const failReasons = ["buyer_gave_up", "provider_error", "other"] as const;
+export type FailReason = (typeof failReasons)[number];
+
+export interface SessionFailInput extends Expected {
+  readonly sessionId: string;
+  readonly reason: FailReason;
+}
+
+/** Nobody waits for the provider's answer any more. Should it say later that it was paid, the money goes back. */
+export async function failSession(transaction: Transaction, tenant: CartTenant, input: SessionFailInput): Promise<LockedSession> {
+  const { cart, session } = await lockSession(transaction, tenant, input.sessionId);
+  requireProcessing(session, input, tenant.now);
+  const payment = await livePaymentOf(transaction, session.id);
+  if (payment === undefined) throw refuseSession("invalid_state", session, { now: tenant.now, reason: "no_payment" });
+  if (payment.status !== "pending") throw refuseSession("invalid_state", session, { now: tenant.now, reason: "payment_authorized" });
+  return failLocked(transaction, tenant, { cart, session, payment, failureCode: input.reason, isKnown: false });
+}
+
+export interface FailedPayment extends LockedSession {
+  readonly payment: PaymentRow;
+  readonly failureCode: string;
+  /** The provider has declined it; else it may still succeed there, and is asked to forget it. */
+  readonly isKnown: boolean;
+}
+
+export async function failLocked(transaction: Transaction, tenant: CartTenant, failed: FailedPayment): Promise<LockedSession> {
+  const { cart, session, payment, failureCode, isKnown } = failed;
+  const { now } = tenant;
+  if (isKnown) {
+    await savePayment(transaction, { payment, patch: { status: "failed", failureCode }, now });
+    tenant.outbox.append({ type: "payment.failed", id: payment.id, previous: { status: payment.status } });
+  } else {
+    await abandonPayment(transaction, tenant, { payment, failureCode });
+  }
+  await giveBackUses(transaction, { sessionId: session.id, now });
+  const expiresAt = new Date(session.expiresAt);
+  await keepForCart(transaction, { cart, expiresAt, now });
+  return expiresAt <= now ? expire(transaction, tenant, failed) : reopen(transaction, tenant, failed);
+}
+
+/** The provider is asked to forget it, and for as long as it cannot tell it is asked what became of it. */
+export async function abandonPayment(
+  transaction: Transaction,
+  { now, merchantId, outbox, wakePayments }: CartTenant,
+  { payment, failureCode }: Pick<FailedPayment, "payment" | "failureCode">,
+): Promise<void> {
+  await savePayment(transaction, { payment, patch: { status: "canceled", failureCode }, now });
+  outbox.append({ type: "payment.canceled", id: payment.id, previous: { status: payment.status } });
+  await endAuthorizations(transaction, { paymentId: payment.id, failureCode, now });
+  await queueOperation(transaction, { merchantId, paymentId: payment.id, kind: "void", amountMinor: payment.amountMinor, now, wakePayments });
+}
+
+async function reopen(transaction: Transaction, tenant: CartTenant, { cart, session }: LockedSession): Promise<LockedSession> {
+  await setHoldsEnd(transaction, { sessionId: session.id, expiresAt: new Date(session.expiresAt) });
+  const after = await saveSession(transaction, tenant, { session, patch: { status: "open", submittedAt: null } });
+  tellSession(tenant, "checkout_session.payment_failed", { before: session, after });
+  return { cart, session: after };
+}
+
+/** Its time ran out while it was paid for. */
+async function expire(transaction: Transaction, tenant: CartTenant, { cart, session }: LockedSession): Promise<LockedSession> {
+  tenant.outbox.append({ type: "checkout_session.payment_failed", id: session.id, previous: { status: session.status } });
+  return releaseSession(transaction, tenant, { cart, session, status: "expired" });
+}

@@ -1,0 +1,80 @@
+/** A session as the contract shows it: status by the clock, money with its currency, and no way to its page, which only who made it is given. */
+import type { CartAggregate, CartStatus } from "#commerce/carts/cart-aggregate.ts";
+import { statusOf } from "#commerce/carts/cart-status.ts";
+import type { SessionCancellation } from "#commerce/carts/session-end.ts";
+import type { Keyring } from "#foundation/encryption.ts";
+import { type Money, money } from "#foundation/money.ts";
+import { secretPlaceOf, type SessionAggregate, type SessionStatus } from "./session-aggregate.ts";
+import { sessionStatusOf } from "./session-status.ts";
+
+export type SessionPaymentStatus = "unpaid" | "processing" | "paid" | "not_required";
+
+export interface SessionView {
+  readonly id: string;
+  readonly version: number;
+  readonly status: SessionStatus;
+  readonly cartId: string;
+  readonly cartVersion: number;
+  readonly orderId: string | null;
+  readonly merchant: SessionAggregate["merchant"];
+  readonly market: string;
+  readonly currency: string;
+  readonly locale: string;
+  readonly amountTotal: Money;
+  readonly paymentStatus: SessionPaymentStatus;
+  readonly successUrl: string;
+  readonly cancelUrl: string;
+  readonly expiresAt: string;
+  readonly createdAt: string;
+  readonly completedAt: string | null;
+  readonly canceledAt: string | null;
+  readonly cancellation: SessionCancellation | null;
+  readonly cartStatus: CartStatus;
+}
+
+export function toSession(session: SessionAggregate, cart: CartAggregate, { now }: { readonly now: Date }): SessionView {
+  const { id, version, orderId, merchant, successUrl, cancelUrl, expiresAt, createdAt, completedAt, canceledAt, cancellation } = session;
+  return {
+    id,
+    version,
+    status: sessionStatusOf(session, now),
+    cartId: cart.id,
+    cartVersion: cart.version,
+    orderId,
+    merchant,
+    market: session.country,
+    currency: session.currency,
+    locale: session.locale,
+    amountTotal: money(session.amountTotalMinor, session.currency),
+    paymentStatus: paymentStatusOf(session),
+    successUrl,
+    cancelUrl,
+    expiresAt,
+    createdAt,
+    completedAt,
+    canceledAt,
+    cancellation,
+    cartStatus: statusOf(cart, now),
+  };
+}
+
+export function paymentStatusOf({ status, amountTotalMinor }: Pick<SessionAggregate, "status" | "amountTotalMinor">): SessionPaymentStatus {
+  if (status === "processing") return "processing";
+  if (status !== "completed") return "unpaid";
+  return amountTotalMinor === 0 ? "not_required" : "paid";
+}
+
+interface Asking {
+  /** The internal token that asks; null: another credential. */
+  readonly tokenId: string | null;
+  readonly keyring: Keyring;
+  readonly publicUrl: string;
+  readonly now: Date;
+}
+
+/** Who knows it can check out as the buyer: only the token that made the session is told, and only while it is open. */
+export function pageUrlOf(session: SessionAggregate, { tokenId, keyring, publicUrl, now }: Asking): string | null {
+  const { secret, createdBy } = session;
+  if (secret === null || createdBy === null || createdBy !== tokenId || sessionStatusOf(session, now) !== "open") return null;
+  return `${publicUrl}/checkout/${keyring.open(secret, secretPlaceOf(session.id)).toString("utf8")}`;
+}

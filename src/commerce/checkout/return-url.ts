@@ -1,0 +1,17 @@
+/** Where a checkout's page sends the buyer back to: the merchant's own pages, which nobody else may read on the way. */
+import { faultAt, type Faults } from "#commerce/catalog/write-faults.ts";
+import { isCleanText } from "#foundation/text.ts";
+
+const urlMax = 2048;
+
+export function returnUrlFaults(field: string, text: string): Faults {
+  if (text.length > urlMax) return [faultAt(field, "too_long", `It may have ${urlMax} characters at most.`)];
+  const url = isCleanText(text) && !/\s/.test(text) ? URL.parse(text) : null;
+  if (url === null) return [faultAt(field, "invalid_url", "It is not the address of a page.")];
+  if (url.username !== "" || url.password !== "") return [faultAt(field, "not_allowed", "It must not have credentials in it.")];
+  if (url.protocol === "https:" || (url.protocol === "http:" && isOwnMachine(url.hostname))) return [];
+  return [faultAt(field, "not_allowed", "It must begin with https://; http:// is for localhost alone.")];
+}
+
+/** Who tries out a page does so on the machine that it is written on. */
+const isOwnMachine = (host: string): boolean => host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);

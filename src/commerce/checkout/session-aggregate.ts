@@ -1,0 +1,73 @@
+/** A hosted checkout session as it is stored, in one statement however many are asked for. What is being checked out stands in its cart. */
+import { sql } from "kysely";
+import type { SessionCancellation } from "#commerce/carts/session-end.ts";
+import type { Reader } from "#database/transaction.ts";
+import { utc } from "#database/utc.ts";
+import type { Place, Sealed } from "#foundation/encryption.ts";
+
+export const sessionStatuses = ["open", "processing", "completed", "canceled", "expired"] as const;
+export type SessionStatus = (typeof sessionStatuses)[number];
+
+export interface SessionAggregate {
+  readonly id: string;
+  readonly status: SessionStatus;
+  readonly version: number;
+  readonly merchant: { readonly id: string; readonly slug: string; readonly name: string };
+  readonly cartId: string;
+  readonly orderId: string | null;
+  /** As the cart was at the session's last change. */
+  readonly country: string;
+  readonly currency: string;
+  readonly locale: string;
+  readonly amountTotalMinor: number;
+  readonly successUrl: string;
+  readonly cancelUrl: string;
+  /** The internal token that made it; null: not known. */
+  readonly createdBy: string | null;
+  /** The secret of its page, for who made it; null when it has ended. */
+  readonly secret: Sealed | null;
+  readonly cancellation: SessionCancellation | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly expiresAt: string;
+  readonly submittedAt: string | null;
+  readonly completedAt: string | null;
+  readonly canceledAt: string | null;
+}
+
+interface SessionRow extends Omit<SessionAggregate, "secret" | "cancellation" | "merchant"> {
+  readonly merchantId: string;
+  readonly merchantSlug: string;
+  readonly merchantName: string;
+  readonly urlSealed: Uint8Array | null;
+  readonly urlDataKey: Uint8Array | null;
+  readonly urlKeyId: string | null;
+  readonly cancelReason: SessionCancellation["reason"] | null;
+  readonly cancelNote: string | null;
+  readonly cancelActor: SessionCancellation["actor"] | null;
+}
+
+/** By id; one that is not there is left out. Tenancy is the caller's. */
+export async function findSessions(reader: Reader, ids: readonly string[]): Promise<Map<string, SessionAggregate>> {
+  const { rows } = await sql<SessionRow>`
+    select s.id, s.status, s.version, m.id as merchant_id, m.slug as merchant_slug, m.name as merchant_name, s.cart_id, s.order_id, s.country, s.currency,
+      s.locale, s.amount_total_minor, s.success_url, s.cancel_url, s.created_by, s.url_sealed, s.url_data_key, s.url_key_id, s.cancel_reason,
+      s.cancel_note, s.cancel_actor, ${utc(sql`s.created_at`)} as created_at, ${utc(sql`s.updated_at`)} as updated_at,
+      ${utc(sql`s.expires_at`)} as expires_at, ${utc(sql`s.submitted_at`)} as submitted_at, ${utc(sql`s.completed_at`)} as completed_at,
+      ${utc(sql`s.canceled_at`)} as canceled_at
+    from hosted_checkout_session s join merchant m on m.id = s.merchant_id where s.id = any(${ids}::text[])`.execute(reader);
+  return new Map(rows.map((row) => [row.id, toAggregate(row)]));
+}
+
+function toAggregate(row: SessionRow): SessionAggregate {
+  const { merchantId, merchantSlug, merchantName, urlSealed, urlDataKey, urlKeyId, cancelReason, cancelNote, cancelActor, ...session } = row;
+  return {
+    ...session,
+    merchant: { id: merchantId, slug: merchantSlug, name: merchantName },
+    secret: urlSealed === null || urlDataKey === null || urlKeyId === null ? null : { sealed: urlSealed, dataKey: urlDataKey, keyId: urlKeyId },
+    cancellation: cancelReason === null ? null : { reason: cancelReason, note: cancelNote, actor: cancelActor ?? "system" },
+  };
+}
+
+/** What a session's secret is sealed for. */
+export const secretPlaceOf = (sessionId: string): Place => ({ table: "hosted_checkout_session", column: "url_sealed", rowId: sessionId });

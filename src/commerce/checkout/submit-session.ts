@@ -1,0 +1,126 @@
+/**
+ * The buyer confirms an amount and gives something to pay it with. Everything is checked against what is for sale now, and what the order will need
+ * is taken, before any money is asked for: from here on the checkout is frozen until the provider has answered.
+ */
+import type { CartAggregate, StoredWarning } from "#commerce/carts/cart-aggregate.ts";
+import type { CartTenant } from "#commerce/carts/change-cart.ts";
+import type { Expected } from "#commerce/carts/cart-status.ts";
+import { type Faults, faultAt, integerFaults, requireNoFaults } from "#commerce/catalog/write-faults.ts";
+import { setHoldsEnd } from "#commerce/inventory/reservations.ts";
+import { startPayment } from "#commerce/payments/start-payment.ts";
+import type { RefusalReason } from "#commerce/promotions/promotion-rule.ts";
+import { lockPromotions, takeUses } from "#commerce/promotions/promotion-uses.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { type Failure, failAt } from "#foundation/failure.ts";
+import { amountMinorMax, isCurrency, money } from "#foundation/money.ts";
+import { type LockedSession, lockSession, repriceLocked, saveSession, takenFrom, tellSession } from "./change-session.ts";
+import { keepForOrder } from "./keep-personal-data.ts";
+import { requireAvailable, requireWhole } from "./sellable.ts";
+import type { SessionAggregate } from "./session-aggregate.ts";
+import { refuseSession, requireOpen } from "./session-status.ts";
+
+export interface SessionSubmitInput extends Expected {
+  readonly sessionId: string;
+  /** What the buyer has agreed to. */
+  readonly expectedAmount: { readonly amountMinor: number; readonly currency: string };
+  /** Not needed where nothing is to be paid. */
+  readonly paymentToken?: string | null | undefined;
+}
+
+export interface SubmittedSession extends LockedSession {
+  /** It was priced differently from before, and saved so. */
+  readonly isCartChanged: boolean;
+}
+
+export async function submitSession(transaction: Transaction, tenant: CartTenant, input: SessionSubmitInput): Promise<SubmittedSession> {
+  requireNoFaults(faultsOf(input));
+  const locked = await lockSession(transaction, tenant, input.sessionId);
+  const { session } = locked;
+  requireOpen(session, input, tenant.now);
+  // Before the stock, as everybody does who needs both; and what is priced now is still so when the uses are taken.
+  await lockPromotions(
+    transaction,
+    locked.cart.promotions.map(({ promotionId }) => promotionId),
+  );
+  const { cart, warnings, isChanged } = await repriceLocked(transaction, tenant, locked);
+  // A refusal takes back what was saved of it: its version is the one that the caller knows.
+  requireReady({ cart: { ...cart, version: locked.cart.version }, session, warnings }, input, tenant.now);
+  await takePromotions(transaction, tenant, { cart, session });
+  await setHoldsEnd(transaction, { sessionId: session.id, expiresAt: null });
+  await keepForOrder(transaction, cart);
+  await pay(transaction, tenant, { cart, session, token: input.paymentToken ?? null });
+  const patch = { ...takenFrom(cart), status: "processing", submittedAt: tenant.now } as const;
+  const after = await saveSession(transaction, tenant, { session, patch });
+  tellSession(tenant, "checkout_session.processing", { before: session, after, carts: { before: locked.cart, after: cart } });
+  return { cart, session: after, isCartChanged: isChanged };
+}
+
+const tokenPattern = /^[\x21-\x7e]{1,255}$/;
+
+function faultsOf({ expectedAmount: { amountMinor, currency }, paymentToken }: SessionSubmitInput): Faults {
+  const isToken = paymentToken === null || paymentToken === undefined || tokenPattern.test(paymentToken);
+  return [
+    ...integerFaults("/expectedAmount/amountMinor", amountMinor, { min: 0, max: amountMinorMax }),
+    ...(isCurrency(currency) ? [] : [faultAt("/expectedAmount/currency", "unknown_currency", "It is not a currency code of ISO 4217.")]),
+    ...(isToken ? [] : [faultAt("/paymentToken", "pattern_mismatch", "A token has 1 to 255 printable ASCII characters.")]),
+  ];
+}
+
+interface Priced extends LockedSession {
+  readonly warnings: readonly StoredWarning[];
+}
+
+/** Whatever stands in the way is told before another amount, which may come of it. */
+function requireReady(priced: Priced, { expectedAmount, paymentToken }: SessionSubmitInput, now: Date): void {
+  const { cart, session, warnings } = priced;
+  if (cart.lines.length === 0) throw refuseSession("invalid_state", session, { now, reason: "cart_empty" });
+  requireAvailable(cart, warnings, now);
+  requireWhole(cart, warnings, now);
+  requireDelivery(cart, session, now);
+  requirePromotionLeft(priced, now);
+  const { totalMinor, currency } = cart;
+  if (totalMinor !== expectedAmount.amountMinor || currency !== expectedAmount.currency)
+    throw refuseSession("checkout_amount_changed", session, { now, data: { amountTotal: money(totalMinor, currency) } });
+  if (totalMinor > 0 && (paymentToken === null || paymentToken === undefined)) {
+    const message = "There is something to be paid: a payment token is needed.";
+    throw failAt("missing_field", { in: "body", field: "/paymentToken", code: "required", message });
+  }
+}
+
+function requireDelivery(cart: CartAggregate, session: SessionAggregate, now: Date): void {
+  const lineIds = cart.lines.filter(({ requiresShipping }) => requiresShipping).map(({ id }) => id);
+  if (lineIds.length === 0) return;
+  if (cart.address === null) throw refuseSession("invalid_state", session, { now, reason: "address_required", data: { lineIds } });
+  if (cart.deliveryMethodId === null) throw refuseSession("invalid_state", session, { now, reason: "delivery_option_required", data: { lineIds } });
+}
+
+const usedUp: ReadonlySet<unknown> = new Set<RefusalReason>(["usage_limit_reached", "customer_usage_limit_reached"]);
+
+/** The code that the buyer confirmed was used up by others meanwhile. */
+function requirePromotionLeft({ session, warnings }: Priced, now: Date): void {
+  const removed = warnings.find(({ code, data }) => code === "promotion_removed" && usedUp.has(data["reason"]));
+  if (removed !== undefined) throw notLeft(session, { now, reason: String(removed.data["reason"]), data: { code: removed.data["code"] ?? null } });
+}
+
+function notLeft(session: SessionAggregate, refused: Parameters<typeof refuseSession>[2]): Failure {
+  return refuseSession("promotion_not_applicable", session, refused);
+}
+
+async function takePromotions(transaction: Transaction, tenant: CartTenant, { cart, session }: LockedSession): Promise<void> {
+  const { buyerReference } = cart;
+  const promotions = cart.promotions
+    .filter(({ state }) => state === "applied")
+    .map(({ promotionId, promotionCodeId }) => ({ promotionId, promotionCodeId }));
+  const refusal = (reason: RefusalReason, promotionId: string): Failure => notLeft(session, { now: tenant.now, reason, data: { promotionId } });
+  await takeUses(transaction, { tenant, sessionId: session.id, buyerReference, promotions, refusal });
+}
+
+async function pay(
+  transaction: Transaction,
+  { merchantId, keyring, now, wakePayments }: CartTenant,
+  { cart, session, token }: LockedSession & { readonly token: string | null },
+): Promise<void> {
+  const { totalMinor: amountMinor, currency } = cart;
+  if (amountMinor === 0 || token === null) return;
+  await startPayment(transaction, { merchantId, sessionId: session.id, amountMinor, currency, token, keyring, now, wakePayments });
+}

@@ -1,0 +1,110 @@
+/** How a hosted checkout session is paid: submitted with what it is paid with, and then placed as an order, or failed. */
+import type { InputRef } from "@pothos/core";
+import { z } from "zod";
+import type { LockedSession } from "#commerce/checkout/change-session.ts";
+import { failSession, type FailReason } from "#commerce/checkout/fail-session.ts";
+import type { SessionTenant } from "#commerce/checkout/session-tenant.ts";
+import type { OrderTenant } from "#commerce/orders/change-order.ts";
+import { completeSession, submitCheckout } from "#commerce/orders/complete-session.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { builder } from "#graph/builder.ts";
+import { defineEnum } from "#graph/enums.ts";
+import { CheckoutSessionRef } from "#graph/refs.ts";
+import { sessionMutation } from "./session-mutation.ts";
+import { showSession } from "./sessions.ts";
+
+const seenVersion =
+  "The version of the session that the caller has seen; when it has another by now, nothing is changed (409 checkout_session_version_conflict).";
+const version = z.int32().min(1);
+
+const ExpectedAmount = builder.inputType("ExpectedAmountInput", {
+  description: "An amount as the buyer has seen it.",
+  fields: (t) => ({
+    amountMinor: t.field({ type: "MinorUnits", required: true, description: "In minor units." }),
+    currency: t.string({ required: true, description: "ISO 4217." }),
+  }),
+});
+
+const SubmitInput = builder.inputType("HostedCheckoutSessionSubmitInput", {
+  description: "What the buyer confirms, and what to pay it with.",
+  fields: (t) => ({
+    expectedAmount: t.field({
+      type: ExpectedAmount,
+      required: true,
+      description: "The total that the buyer has agreed to; where it is another by now, nothing is changed (409 checkout_amount_changed).",
+    }),
+    paymentToken: t.string({
+      description:
+        "What the payment provider's form gave for the buyer's means of payment, 1 to 255 printable ASCII characters; not needed where nothing is to be paid. The built-in provider takes tok_success, tok_decline, tok_decline_insufficient_funds, tok_slow and tok_late_success.",
+    }),
+    expectedVersion: t.int({ description: seenVersion, validate: version }),
+  }),
+});
+
+const CompleteInput = builder.inputType("HostedCheckoutSessionCompleteInput", {
+  description: "Which checkout becomes an order.",
+  fields: (t) => ({ expectedVersion: t.int({ description: seenVersion, validate: version }) }),
+});
+
+const FailReasonEnum = defineEnum<FailReason>("CheckoutFailReason", {
+  description: "Why nobody waits for a payment any more.",
+  values: {
+    buyer_gave_up: "The buyer does not want to wait for it.",
+    provider_error: "The payment provider's page has failed.",
+    other: "Another reason.",
+  },
+});
+
+const FailInput = builder.inputType("HostedCheckoutSessionFailInput", {
+  description: "Gives up a payment whose outcome is not known yet.",
+  fields: (t) => ({
+    reason: t.field({
+      type: FailReasonEnum,
+      required: true,
+      description:
+        "What made the caller give it up, by one of these words. It becomes the payment's `failureCode`, for whoever may read the payment, and stands in its event.",
+    }),
+    expectedVersion: t.int({ description: seenVersion, validate: version }),
+  }),
+});
+
+/** Who places an order stands in its timeline. */
+const asActor = (tenant: SessionTenant): OrderTenant => ({ ...tenant, actor: tenant.causedBy === "buyer" ? "buyer" : "merchant" });
+
+interface PaymentMutation<Input extends object> {
+  readonly description: string;
+  readonly input: InputRef<Input>;
+  readonly change: (transaction: Transaction, tenant: OrderTenant, input: Input & { readonly sessionId: string }) => Promise<LockedSession>;
+}
+
+/** Money is asked for: the idempotency key is required. */
+function paymentMutation<Input extends object>(name: string, { change, ...parts }: PaymentMutation<Input>): void {
+  sessionMutation(name, {
+    ...parts,
+    isKeyRequired: true,
+    type: CheckoutSessionRef,
+    change: (transaction, tenant, input) => change(transaction, asActor(tenant), input),
+    answer: (context, locked) => showSession(locked, context),
+  });
+}
+
+paymentMutation("hostedCheckoutSessionSubmit", {
+  description:
+    "The buyer pays. The checkout is frozen and `processing` until the payment provider has answered: then its order is placed by itself, or it is open again. Where nothing is to be paid the order is placed at once.",
+  input: SubmitInput,
+  change: submitCheckout,
+});
+
+paymentMutation("hostedCheckoutSessionComplete", {
+  description:
+    "Places the order of a checkout whose payment is authorized, as happens by itself; while that is not known yet, 409 checkout_session_processing says to ask again.",
+  input: CompleteInput,
+  change: completeSession,
+});
+
+paymentMutation("hostedCheckoutSessionFail", {
+  description:
+    "Gives up a payment whose outcome is not known yet: the checkout is open again, or expired where its time is over. Should the payment succeed later, the money goes back.",
+  input: FailInput,
+  change: failSession,
+});

@@ -1,0 +1,83 @@
+/** What the mutations of checkout sessions take. The first is the body of a REST operation, by the name that the contract gives it. */
+import { z } from "zod";
+import { cancelNoteMax } from "#commerce/checkout/cancel-session.ts";
+import { lifetimeMinutes } from "#commerce/checkout/create-session.ts";
+import { codeLengthMax } from "#commerce/promotions/promotion-codes.ts";
+import { builder } from "#graph/builder.ts";
+import { AddressLevelEnum, OnExistingEnum } from "#graph/carts/cart-enums.ts";
+import { PostalAddress } from "#graph/carts/cart-inputs.ts";
+import { CancelReasonEnum } from "./session-enums.ts";
+
+const seenVersion =
+  "The version of the session that the caller has seen; when it has another by now, nothing is changed (409 checkout_session_version_conflict).";
+const version = z.int32().min(1);
+
+export const SessionCancelInput = builder.inputType("HostedCheckoutCancelRequest", {
+  description: "A checkout session that is given up, and what made somebody do so.",
+  fields: (t) => ({
+    reason: t.field({
+      type: CancelReasonEnum,
+      required: true,
+      description:
+        "What made somebody give it up, by one of these words. It stands in the session's `cancellation`, for whoever may read the session, and in its event.",
+    }),
+    note: t.string({
+      description: `The same in words: at most ${cancelNoteMax} characters, nothing personal. It is read by whoever reads the reason.`,
+      validate: z.string().max(cancelNoteMax),
+    }),
+    expectedVersion: t.int({ description: seenVersion, validate: version }),
+  }),
+});
+
+export const SessionCreateInput = builder.inputType("HostedCheckoutSessionCreateInput", {
+  description: "A new checkout.",
+  fields: (t) => ({
+    cartId: t.id({ required: true, description: "The cart, `cart_…`: it is locked until the session ends." }),
+    addressToken: t.id({
+      description: "Where it goes: the token that setting the cart's address answered with. Without it the cart's address is taken, if it has one.",
+    }),
+    successUrl: t.string({ required: true, description: "Where the buyer goes when there is an order: https, 2048 characters at most." }),
+    cancelUrl: t.string({ required: true, description: "Where the buyer goes who gives up: https, 2048 characters at most." }),
+    lifetimeMinutes: t.int({
+      description: `How long it lives, ${lifetimeMinutes.min} to ${lifetimeMinutes.max} minutes; ${lifetimeMinutes.usual} unless told.`,
+    }),
+    expectedVersion: t.int({
+      description: "The version of the cart that the caller has seen; when it has another by now, nothing is changed (409 cart_version_conflict).",
+    }),
+  }),
+});
+
+export const SessionAddressSetInput = builder.inputType("HostedCheckoutSessionAddressSetInput", {
+  description: "Where a checkout goes.",
+  fields: (t) => ({
+    address: t.field({ type: PostalAddress, required: true, description: "The address. It is stored encrypted and never answered with." }),
+    validation: t.field({ type: AddressLevelEnum, description: "How thoroughly it is checked; `strict` unless told." }),
+    saveForBuyer: t.boolean({ description: "Whether it is kept for the buyer's next carts; the cart must have a buyer. False unless told." }),
+    expectedVersion: t.int({ description: seenVersion }),
+  }),
+});
+
+export const SessionDeliverySelectInput = builder.inputType("HostedCheckoutSessionDeliveryOptionSelectInput", {
+  description: "How a checkout is delivered.",
+  fields: (t) => ({
+    optionId: t.id({ description: "One of the cart's delivery options; null: none." }),
+    expectedVersion: t.int({ description: seenVersion }),
+  }),
+});
+
+export const SessionPromotionApplyInput = builder.inputType("HostedCheckoutSessionPromotionApplyInput", {
+  description: "A code for a checkout.",
+  fields: (t) => ({
+    code: t.string({
+      required: true,
+      description: `What the buyer typed; case and space around it do not matter. 1 to ${codeLengthMax} letters, digits, _ and - after trimming.`,
+    }),
+    onExisting: t.field({ type: OnExistingEnum, description: "What to do with another code that is there; `replace` unless told." }),
+    expectedVersion: t.int({ description: seenVersion }),
+  }),
+});
+
+export const SessionPromotionRemoveInput = builder.inputType("HostedCheckoutSessionPromotionRemoveInput", {
+  description: "Takes the code of a checkout away.",
+  fields: (t) => ({ expectedVersion: t.int({ description: seenVersion }) }),
+});

@@ -1,0 +1,66 @@
+/** What every change of a checkout session does around its rule, and who may make it. */
+import type { InputRef, ShapeFromTypeParam, TypeParam } from "@pothos/core";
+import type { SessionTenant } from "#commerce/checkout/session-tenant.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { builder, type Caller } from "#graph/builder.ts";
+import { changeCartOf, frontends } from "#graph/carts/cart-mutation.ts";
+import type { GraphContext } from "#graph/context.ts";
+import { causeOf, idempotencyKeyArgument, idempotencyKeyDescription } from "#graph/mutation.ts";
+
+type Types = (typeof builder)["$inferSchemaTypes"];
+
+interface SessionMutation<Input extends object, Changed, Type extends TypeParam<Types>> {
+  readonly description: string;
+  /** Frontends, unless told. */
+  readonly callers?: readonly Caller[];
+  /** Where doing it twice would cost somebody money or goods. */
+  readonly isKeyRequired?: boolean;
+  readonly input: InputRef<Input>;
+  readonly type: Type;
+  readonly change: (transaction: Transaction, tenant: SessionTenant, input: Input & { readonly sessionId: string }) => Promise<Changed>;
+  readonly answer: (
+    context: GraphContext,
+    changed: Changed,
+  ) => ShapeFromTypeParam<Types, Type, false> | Promise<ShapeFromTypeParam<Types, Type, false>>;
+}
+
+export function sessionMutation<Input extends object, Changed, Type extends TypeParam<Types>>(
+  name: string,
+  parts: SessionMutation<Input, Changed, Type>,
+): void {
+  const { description, callers = frontends, isKeyRequired = false, input, type, change, answer } = parts;
+  builder.mutationField(name, (t) =>
+    t.field({
+      type,
+      description,
+      authScopes: { callers },
+      args: {
+        merchantId: t.arg.id({ description: "The merchant; needed with a token of the platform." }),
+        sessionId: t.arg.id({ required: true, description: "The session, `chs_…`." }),
+        [idempotencyKeyArgument]: t.arg.string({ required: isKeyRequired, description: idempotencyKeyDescription }),
+        input: t.arg({ type: input, required: true, description: "What shall change." }),
+      },
+      resolve: (async (_root: unknown, args: { merchantId?: string | null; sessionId: string; input: Input }, context: GraphContext) => {
+        const { sessionId } = args;
+        return answer(
+          context,
+          await changeSessionOf(context, args.merchantId, (transaction, tenant) => change(transaction, tenant, { ...args.input, sessionId })),
+        );
+      }) as never,
+    }),
+  );
+}
+
+export function changeSessionOf<Changed>(
+  context: GraphContext,
+  merchantId: string | null | undefined,
+  work: (transaction: Transaction, tenant: SessionTenant) => Promise<Changed>,
+): Promise<Changed> {
+  const { actor: causedBy } = causeOf(context);
+  return changeCartOf(context, merchantId, (transaction, tenant) => work(transaction, { ...tenant, causedBy, tokenId: tokenIdOf(context) }));
+}
+
+/** The internal token that asks; null: another credential. */
+export function tokenIdOf({ viewer }: Pick<GraphContext, "viewer">): string | null {
+  return viewer.kind === "internal" ? viewer.tokenId : null;
+}

@@ -1,0 +1,123 @@
+/** Hosted checkout sessions as integrators and frontends see them, and how they are found. */
+import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
+import type { SessionCancellation } from "#commerce/carts/session-end.ts";
+import type { LockedSession } from "#commerce/checkout/change-session.ts";
+import { sessionList } from "#commerce/checkout/find-sessions.ts";
+import { pageUrlOf, toSession } from "#commerce/checkout/render-session.ts";
+import type { SessionAggregate } from "#commerce/checkout/session-aggregate.ts";
+import { builder, readers } from "#graph/builder.ts";
+import { isCartVisible, show } from "#graph/carts/carts.ts";
+import { CartStatusEnum } from "#graph/carts/cart-enums.ts";
+import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
+import type { GraphContext } from "#graph/context.ts";
+import { CartRef, CheckoutSessionRef, MerchantSummaryRef, MoneyRef, type SessionShown } from "#graph/refs.ts";
+import { ownerOf } from "#graph/tenancy.ts";
+import { CancelActorEnum, CancelReasonEnum, SessionPaymentStatusEnum, SessionStatusEnum } from "./session-enums.ts";
+import { tokenIdOf } from "./session-mutation.ts";
+
+const Cancellation = builder.objectRef<SessionCancellation>("HostedCheckoutCancellation").implement({
+  description: "Why a checkout session was canceled.",
+  fields: (t) => ({
+    reason: t.expose("reason", { type: CancelReasonEnum, description: "The reason given." }),
+    note: t.exposeString("note", { nullable: true, description: "At most 500 characters." }),
+    actor: t.expose("actor", { type: CancelActorEnum, description: "Who did it." }),
+  }),
+});
+
+CheckoutSessionRef.implement({
+  description:
+    "One attempt to check a cart out, on a page of ours. While it is open its cart is locked, and what is in it is kept back from the stock.",
+  fields: (t) => ({
+    id: t.exposeID("id", { description: "The session's id, `chs_…`. It opens nothing: the page has a secret of its own." }),
+    version: t.exposeInt("version", { description: "Rises by one with every change." }),
+    status: t.expose("status", { type: SessionStatusEnum, description: "Where it is in its life, by the clock." }),
+    cartId: t.exposeID("cartId", { description: "The cart, `cart_…`." }),
+    cartVersion: t.exposeInt("cartVersion", { description: "The cart's version." }),
+    orderId: t.exposeID("orderId", { nullable: true, description: "The order that it became, `ord_…`." }),
+    merchant: t.expose("merchant", { type: MerchantSummaryRef, description: "Who sells." }),
+    market: t.expose("market", { type: "CountryCode", description: "The country its prices were taken for." }),
+    currency: t.expose("currency", { type: "CurrencyCode", description: "The currency of its amount." }),
+    locale: t.expose("locale", { type: "LocaleCode", description: "The language of its page." }),
+    amountTotal: t.expose("amountTotal", { type: MoneyRef, description: "What is to be paid, as of its last change." }),
+    paymentStatus: t.expose("paymentStatus", { type: SessionPaymentStatusEnum, description: "Whether it is paid." }),
+    url: t.field({
+      type: "URL",
+      nullable: true,
+      description: "Its page. Only the token that made the session is told, while it is open; null for everybody else, and always null over REST.",
+      resolve: ({ stored }, _args, context) =>
+        pageUrlOf(stored, {
+          tokenId: tokenIdOf(context),
+          keyring: context.services.keyring,
+          publicUrl: context.publicUrl,
+          now: context.clock.now(),
+        }),
+    }),
+    successUrl: t.expose("successUrl", { type: "URL", description: "Where the buyer goes when there is an order." }),
+    cancelUrl: t.expose("cancelUrl", { type: "URL", description: "Where the buyer goes who gives up." }),
+    expiresAt: t.expose("expiresAt", { type: "DateTime", description: "When it ends if it is not submitted." }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was opened." }),
+    submittedAt: t.field({
+      type: "DateTime",
+      nullable: true,
+      description: "When it was submitted.",
+      resolve: ({ stored }) => stored.submittedAt,
+    }),
+    completedAt: t.expose("completedAt", { type: "DateTime", nullable: true, description: "When there was an order." }),
+    canceledAt: t.expose("canceledAt", { type: "DateTime", nullable: true, description: "When it was canceled." }),
+    updatedAt: t.field({ type: "DateTime", description: "When it last changed.", resolve: ({ stored }) => stored.updatedAt }),
+    cancellation: t.expose("cancellation", { type: Cancellation, nullable: true, description: "Why it was canceled." }),
+    cartStatus: t.expose("cartStatus", { type: CartStatusEnum, description: "Where the cart is in its life, by the clock." }),
+    cart: t.field({ type: CartRef, description: "The cart.", resolve: ({ cart }, _args, context) => show(cart, context) }),
+  }),
+});
+
+export function showSession({ session, cart }: LockedSession, context: GraphContext): SessionShown {
+  return { ...toSession(session, cart, { now: context.clock.now() }), stored: session, cart };
+}
+
+/** A session is there for whom its cart is there. */
+const isVisible = ({ cart }: LockedSession, context: GraphContext): boolean => isCartVisible(cart, context);
+
+async function withCart(session: SessionAggregate, { loaders }: GraphContext): Promise<LockedSession> {
+  const cart: CartAggregate | null = await loaders.carts.load(session.cartId);
+  if (cart === null) throw new Error(`Session ${session.id} has no cart.`);
+  return { session, cart };
+}
+
+builder.queryFields((t) => ({
+  hostedCheckoutSession: t.field({
+    type: CheckoutSessionRef,
+    nullable: true,
+    description: "A checkout session by its id; null when there is none.",
+    authScopes: { callers: ["storefront", "system", ...readers] },
+    args: { id: t.arg.id({ required: true, description: "The session's id, `chs_…`." }) },
+    resolve: async (_root, { id }, context) => {
+      const session = await context.loaders.sessions.load(id);
+      const found = session === null ? null : await withCart(session, context);
+      return found === null || !isVisible(found, context) ? null : showSession(found, context);
+    },
+  }),
+  hostedCheckoutSessions: t.connection(
+    {
+      type: CheckoutSessionRef,
+      description: "Checkout sessions, oldest first.",
+      authScopes: { callers: readers },
+      complexity: pageCost,
+      args: {
+        merchantId: t.arg.id({ description: "The merchant; without it, with a token of the platform, all of them." }),
+        status: t.arg({ type: SessionStatusEnum, description: "Only those in this status, by the clock." }),
+      },
+      resolve: async (_root, { merchantId, status, ...args }, context) => {
+        const filter = { merchantId: ownerOf(context) ?? merchantId ?? null, status: status ?? null, now: context.clock.now() };
+        const query = sessionList(context.db, filter);
+        const { edges, ...rest } = await connectionOf(args, { db: context.db, query, column: "hosted_checkout_session.id" });
+        const shown = edges.map(async ({ cursor, node }) => {
+          const session = await context.loaders.sessions.load(node.id);
+          return session === null ? [] : [{ cursor, node: showSession(await withCart(session, context), context) }];
+        });
+        return { ...rest, edges: (await Promise.all(shown)).flat() };
+      },
+    },
+    ...listTypes("HostedCheckoutSession", "checkout sessions"),
+  ),
+}));

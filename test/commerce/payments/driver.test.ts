@@ -1,0 +1,284 @@
+/** The driver between the queue and a provider that does what it likes: nothing is asked twice that was known, and nothing unknown is forgotten. */
+import { setImmediate } from "node:timers/promises";
+import { sql } from "kysely";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Outcome } from "#commerce/payments/ask-provider.ts";
+import { createPaymentDriver, drivePayments, type PaymentDrive } from "#commerce/payments/driver.ts";
+import { type ClaimedOperation, endOperation, leaseMs, nextDueAt, queueOperation } from "#commerce/payments/payment-operations.ts";
+import type { Held, PaymentProvider } from "#commerce/payments/provider.ts";
+import { startPayment } from "#commerce/payments/start-payment.ts";
+import { inTransaction } from "#database/transaction.ts";
+import { createWorld, type World } from "#test/support/world.ts";
+
+const held: Held = { outcome: "authorized", amountMinor: 1000, capturedMinor: 0, voidedMinor: 0, refundedMinor: 0 };
+const minute = 60_000;
+
+describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engine) => {
+  let world: World;
+  let sessions: { readonly id: string; readonly merchantId: string }[];
+  beforeAll(async () => {
+    world = await createWorld(engine);
+    const { db } = world.database;
+    const { rows } = await sql<{ id: string; merchantId: string }>`
+      insert into hosted_checkout_session (id, merchant_id, cart_id, status, expires_at, created_at, updated_at, success_url, cancel_url, country, currency,
+        locale, amount_total_minor)
+      select 'chs_' || lpad(n::text, 26, '0'), c.merchant_id, c.id, 'expired', c.updated_at, c.updated_at, c.updated_at, '', '', c.country, c.currency, c.locale, 0
+      from (select * from cart order by id limit 1) c, generate_series(1, 12) n
+      returning id, merchant_id`.execute(db);
+    sessions = rows;
+    return () => world[Symbol.asyncDispose]();
+  });
+  // The demo's too: nothing is there but what a test makes.
+  beforeEach(async () => {
+    await sql`truncate payment cascade`.execute(world.database.db);
+  });
+
+  const start = (index = 0, token = "tok_any"): Promise<string> => {
+    const { id: sessionId = "", merchantId = "" } = sessions[index] ?? {};
+    const { db } = world.database;
+    const now = world.clock.now();
+    const { keyring } = world.app.services;
+    return inTransaction(db, (transaction) =>
+      startPayment(transaction, { merchantId, sessionId, amountMinor: 1000, currency: "EUR", token, keyring, now, wakePayments: () => undefined }),
+    );
+  };
+  const queue = (paymentId: string, kind: "capture" | "refund" | "void"): Promise<string> =>
+    inTransaction(world.database.db, (transaction) =>
+      queueOperation(transaction, {
+        merchantId: sessions[0]?.merchantId ?? "",
+        paymentId,
+        kind,
+        amountMinor: 1000,
+        now: world.clock.now(),
+        wakePayments: () => undefined,
+      }),
+    );
+
+  interface Played {
+    readonly calls: string[];
+    readonly settled: string[];
+    readonly parts: PaymentDrive;
+  }
+  const play = (answers: Partial<PaymentProvider>): Played => {
+    const calls: string[] = [];
+    const settled: string[] = [];
+    const silent = async () => Promise.reject(new Error("No answer."));
+    const told =
+      <Asked extends { readonly reference: string }, Answer>(name: string, answer: (asked: Asked) => Promise<Answer>) =>
+      (asked: Asked) => {
+        calls.push(name);
+        return answer(asked);
+      };
+    const provider: PaymentProvider = {
+      authorize: told("authorize", answers.authorize ?? silent),
+      capture: told("capture", answers.capture ?? silent),
+      void: told("void", answers.void ?? silent),
+      refund: told("refund", answers.refund ?? silent),
+      lookup: told("lookup", answers.lookup ?? silent),
+    };
+    const settle = async ({ id, kind }: ClaimedOperation, outcome: Outcome): Promise<void> => {
+      await inTransaction(world.database.db, (transaction) => endOperation(transaction, { id, failureCode: null, now: world.clock.now() }));
+      settled.push(`${kind} ${outcome.outcome}`);
+    };
+    return { calls, settled, parts: { ...world.app.payments.parts, workersMax: 8, provider, settle } };
+  };
+
+  it("the provider is told the token and the operation's own key, and what it answers is settled", async () => {
+    const paymentId = await start(0, "tok_secret");
+    const { id } = await world.database.db.selectFrom("paymentOperation").select("id").executeTakeFirstOrThrow();
+    const told: unknown[] = [];
+    const { parts, settled } = play({
+      authorize: async ({ reference, idempotencyKey, amountMinor, currency, token }) => {
+        told.push({ reference, idempotencyKey, amountMinor, currency, token });
+        return held;
+      },
+    });
+    await drivePayments(parts);
+    await drivePayments(parts);
+    expect(told).toEqual([{ reference: paymentId, idempotencyKey: id, amountMinor: 1000, currency: "EUR", token: "tok_secret" }]);
+    expect(settled).toEqual(["authorize authorized"]);
+  });
+
+  it("one that is not answered is asked for again, each time after looking, and given up after 15 minutes", async () => {
+    await start();
+    const begun = world.clock.now().getTime();
+    const { parts, calls, settled } = play({ lookup: async () => ({ outcome: "unknown" }) });
+    const dueAfterMs: number[] = [];
+    while (settled.length === 0) {
+      await drivePayments(parts);
+      const operation = await world.database.db.selectFrom("paymentOperation").select(["dueAt", "status"]).executeTakeFirstOrThrow();
+      if (operation.status !== "pending") break;
+      dueAfterMs.push(operation.dueAt.getTime() - world.clock.now().getTime());
+      world.clock.at = new Date(operation.dueAt.getTime() - 1);
+      await drivePayments(parts);
+      world.clock.advance(1);
+    }
+    expect(dueAfterMs.slice(0, 6)).toEqual([1000, 2000, 5000, 15_000, 60_000, 60_000]);
+    expect(world.clock.now().getTime() - begun).toBe(15 * minute);
+    expect(settled).toEqual(["authorize timed_out"]);
+    const attempts = calls.filter((name) => name === "authorize").length;
+    expect(attempts).toBe(dueAfterMs.length);
+    // Never the second time without having looked, and the last time only looked.
+    expect(calls).toEqual(["authorize", ...Array.from({ length: attempts - 1 }, () => ["lookup", "authorize"]).flat(), "lookup"]);
+  });
+
+  it.each([
+    ["authorized", held],
+    ["declined", { outcome: "declined", code: "card_declined" }],
+    ["declined", { ...held, outcome: "voided", voidedMinor: 1000 }],
+  ] as const)("an answer that was lost is found by looking: %s", async (outcome, found) => {
+    await start();
+    const { parts, calls, settled } = play({ lookup: async () => found });
+    await drivePayments(parts);
+    world.clock.advance(1000);
+    await drivePayments(parts);
+    expect(calls).toEqual(["authorize", "lookup"]);
+    expect(settled).toEqual([`authorize ${outcome}`]);
+  });
+
+  it("what somebody works on nobody else takes, until the lease is over", async () => {
+    await start();
+    const dead = play({ authorize: () => Promise.resolve(held) });
+    await expect(drivePayments({ ...dead.parts, settle: () => Promise.reject(new Error("killed")) })).rejects.toThrow("killed");
+    world.clock.advance(leaseMs - 1);
+    const { parts, calls, settled } = play({ lookup: async () => held });
+    await drivePayments(parts);
+    expect(calls).toEqual([]);
+    world.clock.advance(1);
+    await drivePayments(parts);
+    expect([calls, settled]).toEqual([["lookup"], ["authorize authorized"]]);
+  });
+
+  it("two drivers do each operation once", async () => {
+    await Promise.all(sessions.map((_, index) => start(index)));
+    const { parts, calls, settled } = play({ authorize: async () => held });
+    await Promise.all([drivePayments(parts), drivePayments(parts)]);
+    expect(calls).toEqual(sessions.map(() => "authorize"));
+    expect(settled).toHaveLength(sessions.length);
+  });
+
+  it("eight are asked at once, and one that takes long keeps nobody waiting", async () => {
+    const slow = await start(0);
+    const others = await Promise.all(sessions.slice(1).map((_, index) => start(index + 1)));
+    const release = Promise.withResolvers<Held>();
+    const eight = Promise.withResolvers<Held>();
+    let asking = 0;
+    let most = 0;
+    const { parts, settled } = play({
+      authorize: async ({ reference }) => {
+        asking += 1;
+        most = Math.max(most, asking);
+        if (asking === 8) eight.resolve(held);
+        const answer = await (reference === slow ? release : eight).promise;
+        asking -= 1;
+        return answer;
+      },
+    });
+    const driven = drivePayments(parts);
+    await expect.poll(() => settled.length).toBe(others.length);
+    release.resolve(held);
+    await driven;
+    expect(settled).toHaveLength(sessions.length);
+    expect(most).toBe(8);
+  });
+
+  it.each([1, 3])("no more than %i are asked at once where there are no more workers", async (workersMax) => {
+    await Promise.all(sessions.map((_, index) => start(index)));
+    let asking = 0;
+    let most = 0;
+    const { parts, settled } = play({
+      authorize: async () => {
+        most = Math.max(most, (asking += 1));
+        await setImmediate();
+        asking -= 1;
+        return held;
+      },
+    });
+    await drivePayments({ ...parts, workersMax });
+    expect([settled.length, most <= workersMax]).toEqual([sessions.length, true]);
+  });
+
+  it("so many work at once that half of the connections are left to requests", () => {
+    expect(world.app.payments.parts.workersMax).toBe({ pglite: 4, postgres: 5 }[engine]);
+  });
+
+  it("nothing wakes the driver for what has to wait for another", async () => {
+    const paymentId = await start();
+    const { parts } = play({ authorize: async () => ({ outcome: "pending" }) });
+    world.clock.advance(1);
+    await queue(paymentId, "capture");
+    await drivePayments(parts);
+    const { db } = world.database;
+    const { dueAt } = await db.selectFrom("paymentOperation").select("dueAt").where("kind", "=", "authorize").executeTakeFirstOrThrow();
+    expect(dueAt > world.clock.now()).toBe(true);
+    expect(await nextDueAt(db)).toEqual(dueAt);
+  });
+
+  it("what is asked of one payment follows each other", async () => {
+    const paymentId = await start();
+    world.clock.advance(1);
+    await queue(paymentId, "capture");
+    const { parts, calls } = play({ authorize: async () => ({ outcome: "pending" }), capture: async () => ({ outcome: "succeeded" }) });
+    await drivePayments(parts);
+    expect(calls).toEqual(["authorize"]);
+    const answering = play({ lookup: async () => held, capture: async () => ({ outcome: "succeeded" }) });
+    world.clock.advance(1000);
+    await drivePayments(answering.parts);
+    expect(answering.settled).toEqual(["authorize authorized", "capture succeeded"]);
+  });
+
+  it("a payment that is not wanted any more is watched for a day, ever more seldom", async () => {
+    const paymentId = await start();
+    await sql`delete from payment_operation`.execute(world.database.db);
+    await queue(paymentId, "void");
+    const begun = world.clock.now().getTime();
+    const { parts, calls, settled } = play({ lookup: async () => ({ outcome: "pending" }) });
+    const after: number[] = [];
+    for (let round = 0; settled.length === 0 && round < 200; round += 1) {
+      await drivePayments(parts);
+      const { dueAt } = await world.database.db.selectFrom("paymentOperation").select("dueAt").executeTakeFirstOrThrow();
+      after.push((dueAt.getTime() - world.clock.now().getTime()) / minute);
+      world.clock.at = dueAt;
+    }
+    expect(after.slice(0, 6)).toEqual([1, 2, 4, 8, 15, 15]);
+    expect(settled).toEqual(["void timed_out"]);
+    expect(world.clock.now().getTime() - begun).toBeGreaterThanOrEqual(24 * 60 * minute);
+    expect(new Set(calls)).toEqual(new Set(["lookup"]));
+  });
+
+  it("running, it finds by itself what is queued and what comes due; stopped, it takes nothing more", async () => {
+    const { parts, settled } = play({ authorize: async () => held });
+    const driver = createPaymentDriver(parts);
+    driver.wake();
+    driver.start();
+    await start(0);
+    driver.wake();
+    await expect.poll(() => settled).toEqual(["authorize authorized"]);
+    await start(1);
+    await expect.poll(() => settled, { timeout: 10_000 }).toHaveLength(2);
+    await driver.stop();
+    await start(2);
+    driver.wake();
+    await driver.stop();
+    expect(settled).toHaveLength(2);
+  });
+
+  it("stopped while the provider answers, it writes the answer down before it ends", async () => {
+    await start();
+    const asked = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<Held>();
+    const { parts, settled } = play({
+      authorize: () => {
+        asked.resolve();
+        return release.promise;
+      },
+    });
+    const driver = createPaymentDriver(parts);
+    driver.start();
+    await asked.promise;
+    const stopped = driver.stop();
+    release.resolve(held);
+    await stopped;
+    expect(settled).toEqual(["authorize authorized"]);
+  });
+});
