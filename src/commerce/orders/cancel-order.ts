@@ -1,0 +1,216 @@
+/**
+ * Cancels an order, or some of it: the same function that answers whether that may be decides here. What is canceled gives its stock back, leaves
+ * its fulfillments, is no longer owed, and what was paid for it goes back; all in one transaction.
+ */
+import { sql } from "kysely";
+import { type Faults, faultAt, requireNoFaults, textFaults } from "#commerce/catalog/write-faults.ts";
+import { giveBackStock } from "#commerce/inventory/reservations.ts";
+import { restoreUses } from "#commerce/promotions/promotion-uses.ts";
+import type { Transaction } from "#database/transaction.ts";
+import type { Failure } from "#foundation/failure.ts";
+import { type CancellationValue, type CanceledUnits, cancellationValue, type FulfillmentCut } from "./cancel-lines.ts";
+import { type CancellationEligibility, cancellationEligibility } from "./cancellation-eligibility.ts";
+import { buyerCancellationReasons, type CancellationReason, type CancellationReasonView, obstacle } from "./cancellation-reasons.ts";
+import { tornSet } from "./cancellation-sets.ts";
+import { changeLocked, lockOrder, type OrderHappening, type OrderOutcome, type OrderTarget, type OrderTenant, refuseOrder } from "./change-order.ts";
+import { chosenFaults, noteMax, requireChoosable, requireKnownLines } from "./chosen-lines.ts";
+import type { LineQuantity, OrderActor, OrderAggregate, OrderLine } from "./order-aggregate.ts";
+import { coverRefund, queueRefund } from "./queue-refund.ts";
+import { dropUnreserved } from "./unreserved-rows.ts";
+import { voidIfNothingOwed } from "./void-payment.ts";
+
+export interface OrderCancelInput extends OrderTarget {
+  /** Left out: all that can be canceled. */
+  readonly lines?: readonly LineQuantity[] | null | undefined;
+  readonly reason: CancellationReason;
+  readonly note?: string | null | undefined;
+}
+
+/** At once, or as a request to the merchant where the buyer may no more than ask. */
+export async function cancelOrder(transaction: Transaction, tenant: OrderTenant, input: OrderCancelInput): Promise<OrderAggregate> {
+  requireNoFaults(cancellationFaults(input, tenant.actor));
+  const order = await lockOrder(transaction, tenant, input.orderId);
+  const decided = decideCancellation(order, input, tenant);
+  const { reason, expectedVersion, note = null } = input;
+  return changeLocked(transaction, tenant, {
+    order,
+    expectedVersion,
+    work: () =>
+      decided.isRequest
+        ? Promise.resolve(asRequest({ lines: decided.lines, reason, note }, tenant))
+        : cancelUnits(transaction, tenant, { order, lines: decided.lines, reason, note, actor: tenant.actor }),
+  });
+}
+
+/** What can be told without the order. */
+export function cancellationFaults({ lines, note, reason }: Pick<OrderCancelInput, "lines" | "note" | "reason">, actor: OrderActor): Faults {
+  const isOfBuyer = buyerCancellationReasons.some((code) => code === reason);
+  return [
+    ...chosenFaults(lines),
+    ...textFaults("/note", note, { max: noteMax, lines: "many" }),
+    ...(actor === "buyer" && !isOfBuyer
+      ? [{ ...faultAt("/reason", "not_allowed", "A buyer cannot give this reason."), allowed: buyerCancellationReasons }]
+      : []),
+  ];
+}
+
+export interface DecidedCancellation {
+  readonly lines: readonly LineQuantity[];
+  /** The merchant must agree to it first. */
+  readonly isRequest: boolean;
+}
+
+/** Pure: what is asked for is done at once or becomes a request; what cannot be done at all is refused, with the reasons that the question gives. */
+export function decideCancellation(
+  order: OrderAggregate,
+  { lines: chosen }: Pick<OrderCancelInput, "lines">,
+  { now, actor }: Pick<OrderTenant, "now" | "actor">,
+): DecidedCancellation {
+  requireKnownLines(order, chosen ?? []);
+  const eligibility = cancellationEligibility(order, now, actor);
+  const lines = chosen ?? allOf(eligibility, actor);
+  requireCancelable(order, { lines, eligibility });
+  const asked = eligibility.lines.filter(({ lineId }) => lines.some((line) => line.lineId === lineId));
+  const isRequest = actor === "buyer" && asked.some(({ decision }) => decision === "request_required");
+  if (actor === "buyer" && !isRequest) requireWholeSets(order, lines);
+  return { lines, isRequest };
+}
+
+/** What a promotion joined goes together; to take it apart the merchant must be asked. */
+function requireWholeSets(order: OrderAggregate, lines: readonly LineQuantity[]): void {
+  const lineIds = tornSet(order, lines);
+  if (lineIds === undefined) return;
+  const reasons = [obstacle("line_not_separable", { data: { lineIds } })];
+  const message = "A promotion joins what was chosen to other units: they can only be canceled together.";
+  throw refuseOrder("invalid_state", order, { reason: "line_not_separable", message, data: { reasons } });
+}
+
+/** A buyer cancels at once what may be canceled at once, and asks only where nothing can be. */
+function allOf({ lines, decision }: CancellationEligibility, actor: OrderActor): LineQuantity[] {
+  return lines
+    .filter((line) => line.cancelableQuantity > 0 && (actor !== "buyer" || line.decision === decision))
+    .map(({ lineId, cancelableQuantity }) => ({ lineId, quantity: cancelableQuantity }));
+}
+
+const refusal = { reason: "not_cancelable", message: "This can no longer be canceled." };
+
+/** Refused with the reasons that the question for it gives. */
+export function requireCancelable(
+  order: OrderAggregate,
+  { lines, eligibility }: { readonly lines: readonly LineQuantity[]; readonly eligibility: CancellationEligibility },
+): void {
+  if (eligibility.decision === "denied" || lines.length === 0) throw refuseCancellation(order, eligibility);
+  const stored = new Map(order.lines.map((line) => [line.id, line]));
+  const choosable = eligibility.lines.map(({ lineId, decision, cancelableQuantity, reasons }) => ({
+    lineId,
+    quantity: decision === "denied" ? 0 : cancelableQuantity,
+    reasons: decision === "denied" ? reasons : gone(stored.get(lineId)),
+  }));
+  requireChoosable(order, { lines, choosable, ...refusal });
+}
+
+/** Why there are fewer units of a line to cancel than were ordered. */
+function gone(line: OrderLine | undefined): CancellationReasonView[] {
+  if (line === undefined || line.shipped + line.canceled === 0) return [];
+  if (line.shipped === 0) return [obstacle("line_already_canceled")];
+  return [obstacle(line.delivered < line.shipped ? "fulfillment_shipped" : "fulfillment_delivered")];
+}
+
+function refuseCancellation(order: OrderAggregate, { reasons }: CancellationEligibility): Failure {
+  return refuseOrder("invalid_state", order, { ...refusal, reason: reasons[0]?.code ?? refusal.reason, data: { reasons } });
+}
+
+function asRequest(
+  request: { readonly lines: readonly LineQuantity[]; readonly reason: string; readonly note: string | null },
+  { actor, now }: OrderTenant,
+): OrderOutcome {
+  return {
+    cancellationRequest: { ...request, actor, at: now.toISOString() },
+    happenings: [{ type: "order.cancellation_requested" }],
+  };
+}
+
+export interface UnitsToCancel {
+  readonly order: OrderAggregate;
+  readonly lines: readonly LineQuantity[];
+  readonly reason: string;
+  readonly note: string | null;
+  /** In whose name. */
+  readonly actor: OrderActor;
+}
+
+/** Writes a cancellation that is decided. Promotions are locked before stock. */
+export async function cancelUnits(transaction: Transaction, tenant: OrderTenant, cancellation: UnitsToCancel): Promise<OrderOutcome> {
+  const { order, lines, reason, note, actor } = cancellation;
+  const value = cancellationValue(order, lines);
+  if (value.isWhole) await restoreUses(transaction, { orderId: order.id, now: tenant.now });
+  const stock = value.lines.map(({ variantId, waiting, unreserved, allocated }) => ({ variantId, waiting: waiting - unreserved, allocated }));
+  await giveBackStock(transaction, tenant, stock, order.number);
+  const unreserved = value.lines.map((units) => ({ lineId: units.lineId, quantity: units.unreserved }));
+  await dropUnreserved(transaction, { order, returnId: null, lines: unreserved });
+  await takeUnits(transaction, order.id, value.lines);
+  const happenings: OrderHappening[] = [
+    { type: value.isWhole ? "order.canceled" : "order.partially_canceled" },
+    ...(await cutFulfillments(transaction, tenant, { order, cuts: value.cuts })),
+    ...(await moveMoney(transaction, tenant, { cancellation, value })),
+  ];
+  const { reducedMinor, shippingMinor: shippingReducedMinor } = value;
+  const ended: Partial<OrderOutcome> = { status: "canceled", holdReason: null, cancellation: { reason, note, actor } };
+  return { cancellationRequest: null, reducedMinor, shippingReducedMinor, happenings, ...(value.isWhole ? ended : {}) };
+}
+
+async function takeUnits(transaction: Transaction, orderId: string, units: readonly CanceledUnits[]): Promise<void> {
+  await sql`
+    update order_line l set canceled = l.canceled + u.quantity, allocated = l.allocated - u.allocated, reduced_minor = l.reduced_minor + u.amount_minor
+    from unnest(${units.map(({ lineId }) => lineId)}::text[], ${units.map(({ quantity }) => quantity)}::integer[],
+      ${units.map(({ allocated }) => allocated)}::integer[], ${units.map(({ amountMinor }) => amountMinor)}::bigint[])
+      as u(id, quantity, allocated, amount_minor)
+    where l.id = u.id and l.order_id = ${orderId}`.execute(transaction);
+}
+
+/** A fulfillment that keeps nothing is canceled, and still tells what it was to send. */
+async function cutFulfillments(
+  transaction: Transaction,
+  { now }: OrderTenant,
+  { order, cuts }: { readonly order: OrderAggregate; readonly cuts: readonly FulfillmentCut[] },
+): Promise<OrderHappening[]> {
+  const happenings: OrderHappening[] = [];
+  for (const { fulfillmentId, lines } of cuts) {
+    const isCanceled = lines.length === 0;
+    if (!isCanceled) await keepLines(transaction, fulfillmentId, lines);
+    await transaction
+      .updateTable("fulfillment")
+      .set((fulfillment) => ({ version: fulfillment("version", "+", 1), updatedAt: now, ...(isCanceled ? { status: "canceled" as const } : {}) }))
+      .where("id", "=", fulfillmentId)
+      .execute();
+    const previous = { status: order.fulfillments.find(({ id }) => id === fulfillmentId)?.status };
+    if (isCanceled) happenings.push({ type: "fulfillment.canceled", id: fulfillmentId, previous });
+  }
+  return happenings;
+}
+
+async function keepLines(transaction: Transaction, fulfillmentId: string, lines: readonly LineQuantity[]): Promise<void> {
+  const ids = lines.map(({ lineId }) => lineId);
+  await transaction.deleteFrom("fulfillmentLine").where("fulfillmentId", "=", fulfillmentId).where("orderLineId", "not in", ids).execute();
+  await sql`
+    update fulfillment_line f set quantity = k.quantity from unnest(${ids}::text[], ${lines.map(({ quantity }) => quantity)}::integer[]) as k(id, quantity)
+    where f.fulfillment_id = ${fulfillmentId} and f.order_line_id = k.id`.execute(transaction);
+}
+
+/** Authorizations are let go once nothing is owed; what was captured too much goes back. */
+async function moveMoney(
+  transaction: Transaction,
+  tenant: OrderTenant,
+  { cancellation, value }: { readonly cancellation: UnitsToCancel; readonly value: CancellationValue },
+): Promise<OrderHappening[]> {
+  const { order, note } = cancellation;
+  const { reducedMinor, refundMinor } = value;
+  await voidIfNothingOwed(transaction, tenant, { order, reducedMinor, refundMinor });
+  if (value.refundMinor === 0) return [];
+  const covered = coverRefund(value.refundMinor, {
+    lines: value.lines.map(({ lineId, quantity, amountMinor }) => ({ lineId, quantity, amountMinor })),
+    shippingMinor: value.shippingMinor,
+  });
+  const id = await queueRefund(transaction, tenant, { order, amountMinor: value.refundMinor, reason: "order_canceled", note, ...covered });
+  return [{ type: "refund.created", id }];
+}

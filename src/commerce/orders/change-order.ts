@@ -1,0 +1,261 @@
+/**
+ * What every change of an order has in common: the order is locked before it is read, its version is checked, what the change writes is read back,
+ * the statuses that follow from it are derived, and the order is saved once, told of, and given its line in the timeline. Nothing else writes
+ * `sales_order`.
+ */
+import { sql } from "kysely";
+import type { CartTenant } from "#commerce/carts/change-cart.ts";
+import type { Expected } from "#commerce/carts/cart-status.ts";
+import { toId } from "#commerce/catalog/write-tenant.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
+import { type EventType, eventTypes } from "#webhooks/event-types.ts";
+import type { Cancellation, CancellationRequest, OrderActor, OrderAggregate, OrderStatus } from "./order-aggregate.ts";
+import { findOrders } from "./read-orders.ts";
+import { deriveStatuses } from "./order-statuses.ts";
+
+/** For whom an order changes, and who does it. */
+export interface OrderTenant extends CartTenant {
+  readonly actor: OrderActor;
+}
+
+export interface OrderTarget extends Expected {
+  readonly orderId: string;
+}
+
+/** Something that happened to the order or to a part of it. */
+export interface OrderHappening {
+  readonly type: EventType;
+  /** The part's id; left out: the order's own. */
+  readonly id?: string;
+  readonly previous?: Readonly<Record<string, unknown>> | null;
+}
+
+/** What becomes of the order's own row; what is left out stays. */
+export interface OrderPatch {
+  readonly status?: OrderStatus;
+  readonly holdReason?: string | null;
+  readonly cancellationRequest?: CancellationRequest | null;
+  readonly cancellation?: Omit<Cancellation, "at">;
+  /** Added to what the buyer no longer owes; of it, shipping. */
+  readonly reducedMinor?: number;
+  readonly shippingReducedMinor?: number;
+}
+
+export interface OrderOutcome extends OrderPatch {
+  /** In the order in which they happened; each but `order.updated` has its line in the timeline. */
+  readonly happenings: readonly OrderHappening[];
+}
+
+/** Writes the parts (lines, fulfillments, payments, returns …), and says what becomes of the order. Null: nothing is to be done. */
+export type ChangeOrderWork = (order: OrderAggregate) => Promise<OrderOutcome | null>;
+
+export interface OrderChange {
+  readonly target: OrderTarget;
+  /** Refuses where the state does not allow it: state before version. */
+  readonly requireState?: (order: OrderAggregate) => void;
+  readonly work: ChangeOrderWork;
+}
+
+export async function changeOrder(
+  transaction: Transaction,
+  tenant: OrderTenant,
+  { target, requireState, work }: OrderChange,
+): Promise<OrderAggregate> {
+  const order = await lockOrder(transaction, tenant, target.orderId);
+  requireState?.(order);
+  return changeLocked(transaction, tenant, { order, expectedVersion: target.expectedVersion, work });
+}
+
+/** The newest there is of it, and nobody else changes it until the end of the transaction. */
+export async function lockOrder(
+  transaction: Transaction,
+  tenant: Pick<OrderTenant, "merchantId" | "buyerReference" | "actor">,
+  orderId: string,
+): Promise<OrderAggregate> {
+  const locked = await transaction
+    .selectFrom("salesOrder")
+    .select("id")
+    .where("id", "=", toId(orderId))
+    .where("merchantId", "=", tenant.merchantId)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  // A statement of its own: one that waited for the lock would have read the lines from before.
+  const order = locked === undefined ? undefined : (await findOrders(transaction, [locked.id])).get(locked.id);
+  if (order === undefined || isForeignOrder(order, tenant)) throw fail("order_not_found");
+  return order;
+}
+
+/** Where each kind of part stands. */
+export const partTables = {
+  payment: "payment",
+  refund: "refund",
+  fulfillment: "fulfillment",
+  return: "order_return",
+  warranty: "warranty_registration",
+} as const;
+export type OrderPart = keyof typeof partTables;
+
+/** The order that a part belongs to; of another merchant's, and of one without an order, there is none. */
+export async function orderIdOf(
+  transaction: Transaction,
+  { merchantId }: Pick<OrderTenant, "merchantId">,
+  { part, id }: { readonly part: OrderPart; readonly id: string },
+): Promise<string> {
+  const { rows } = await sql<{ orderId: string | null }>`
+    select order_id from ${sql.table(partTables[part])} where id = ${toId(id)} and merchant_id = ${merchantId}`.execute(transaction);
+  const orderId = rows[0]?.orderId;
+  if (orderId === null || orderId === undefined) throw fail("resource_not_found");
+  return orderId;
+}
+
+/** A buyer's frontend sees the orders of the buyer it acts for, and no others. */
+export function isForeignOrder(
+  { buyerReference }: Pick<OrderAggregate, "buyerReference">,
+  asker: { readonly actor: OrderActor; readonly buyerReference: string | null },
+): boolean {
+  return asker.actor === "buyer" ? buyerReference === null || buyerReference !== asker.buyerReference : false;
+}
+
+export interface LockedChange extends Expected {
+  readonly order: OrderAggregate;
+  readonly work: ChangeOrderWork;
+}
+
+/** Of an order that the caller has locked, and that is not saved twice. */
+export async function changeLocked(
+  transaction: Transaction,
+  tenant: OrderTenant,
+  { order, expectedVersion, work }: LockedChange,
+): Promise<OrderAggregate> {
+  if (expectedVersion !== null && expectedVersion !== undefined && expectedVersion !== order.version) throw refuseOrder("version_conflict", order);
+  const outcome = await work(order);
+  return outcome === null ? order : saveOrder(transaction, tenant, { order, outcome });
+}
+
+async function saveOrder(
+  transaction: Transaction,
+  tenant: OrderTenant,
+  { order, outcome }: { readonly order: OrderAggregate; readonly outcome: OrderOutcome },
+): Promise<OrderAggregate> {
+  await writeTimeline(transaction, tenant, { orderId: order.id, happenings: outcome.happenings });
+  const read = (await findOrders(transaction, [order.id])).get(order.id);
+  if (read === undefined) throw new Error(`Order ${order.id} was locked and is not there.`);
+  const patched = patch(read, outcome, tenant);
+  const after: OrderAggregate = { ...patched, ...deriveStatuses(patched), version: order.version + 1, updatedAt: tenant.now.toISOString() };
+  await writeOrder(transaction, after);
+  const told = await noteCompletion(transaction, tenant, { before: order, after });
+  tellOrder(tenant, outcome.happenings, { before: order, after: told });
+  return told;
+}
+
+const isCompletedBy = ({ before, after }: Changed): boolean => before.status !== "completed" && after.status === "completed";
+
+interface Changed {
+  readonly before: OrderAggregate;
+  readonly after: OrderAggregate;
+}
+
+/** That it is completed follows from what was read back, so its line in the timeline comes after all others. */
+async function noteCompletion(transaction: Transaction, tenant: OrderTenant, changed: Changed): Promise<OrderAggregate> {
+  const { after } = changed;
+  if (!isCompletedBy(changed)) return after;
+  await writeTimeline(transaction, tenant, { orderId: after.id, happenings: [{ type: "order.completed" }] });
+  const line = { at: tenant.now.toISOString(), type: "order_completed", actor: tenant.actor };
+  return { ...after, timeline: [...after.timeline, line].slice(-timelineMax) };
+}
+
+/** So many lines an order shows. */
+const timelineMax = 50;
+
+function patch(order: OrderAggregate, outcome: OrderOutcome, { now }: OrderTenant): OrderAggregate {
+  const { status = order.status, holdReason = order.holdReason, cancellationRequest = order.cancellationRequest, cancellation } = outcome;
+  return {
+    ...order,
+    status,
+    holdReason,
+    cancellationRequest,
+    cancellation: cancellation === undefined ? order.cancellation : { ...cancellation, at: now.toISOString() },
+    reducedMinor: order.reducedMinor + (outcome.reducedMinor ?? 0),
+    shippingReducedMinor: order.shippingReducedMinor + (outcome.shippingReducedMinor ?? 0),
+  };
+}
+
+async function writeOrder(transaction: Transaction, order: OrderAggregate): Promise<void> {
+  const { cancellation, cancellationRequest } = order;
+  await transaction
+    .updateTable("salesOrder")
+    .set({
+      version: order.version,
+      status: order.status,
+      paymentStatus: order.paymentStatus,
+      fulfillmentStatus: order.fulfillmentStatus,
+      returnStatus: order.returnStatus,
+      holdReason: order.holdReason,
+      cancellationRequest: cancellationRequest === null ? null : JSON.stringify(cancellationRequest),
+      canceledReason: cancellation?.reason ?? null,
+      canceledNote: cancellation?.note ?? null,
+      canceledActor: cancellation?.actor ?? null,
+      canceledAt: cancellation === null ? null : new Date(cancellation.at),
+      reducedMinor: order.reducedMinor,
+      shippingReducedMinor: order.shippingReducedMinor,
+      updatedAt: new Date(order.updatedAt),
+    })
+    .where("id", "=", order.id)
+    .execute();
+}
+
+/** What a buyer reads of an order's life: everything that is told of, but for changes that have no name of their own. */
+export async function writeTimeline(
+  transaction: Transaction,
+  { now, actor }: Pick<OrderTenant, "now" | "actor">,
+  { orderId, happenings }: { readonly orderId: string; readonly happenings: readonly OrderHappening[] },
+): Promise<void> {
+  const types = happenings.map(({ type }) => type).filter((type) => type !== "order.updated");
+  if (types.length === 0) return;
+  await sql`
+    insert into order_timeline (order_id, at, type, actor)
+    select ${orderId}, ${now}::timestamptz, replace(t.type, '.', '_'), ${actor} from unnest(${types}::text[]) with ordinality as t(type, position)
+    order by t.position`.execute(transaction);
+}
+
+/** The order itself is told of with every change: by the change's own name where it has one, else as updated; by status where that followed. */
+export function tellOrder(
+  { outbox }: Pick<OrderTenant, "outbox">,
+  happenings: readonly OrderHappening[],
+  { before, after }: { readonly before: OrderAggregate; readonly after: OrderAggregate },
+): void {
+  const statuses = previousStatuses(before, after);
+  const isCompleted = isCompletedBy({ before, after });
+  const isNamed = happenings.some(({ type }) => eventTypes[type].subject === "order");
+  const all: OrderHappening[] = [
+    ...happenings,
+    ...(isCompleted ? [{ type: "order.completed" as const }] : []),
+    ...(isNamed || isCompleted ? [] : [{ type: "order.updated" as const }]),
+  ];
+  for (const { type, id, previous } of all) {
+    const isOfOrder = eventTypes[type].subject === "order";
+    outbox.append({ type, id: id ?? after.id, previous: previous ?? (isOfOrder ? statuses : null), ...(isOfOrder ? { thing: after } : {}) });
+  }
+}
+
+function previousStatuses(before: OrderAggregate, after: OrderAggregate): Record<string, unknown> | null {
+  const names = ["status", "paymentStatus", "fulfillmentStatus", "returnStatus"] as const;
+  const changed = names.filter((name) => before[name] !== after[name]);
+  return changed.length === 0 ? null : Object.fromEntries(changed.map((name) => [name, before[name]]));
+}
+
+export interface RefusedOrder {
+  readonly reason?: string | null;
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly message?: string;
+}
+
+/** A 409 that says what the order is like, so that the caller need not ask. */
+export function refuseOrder(code: FailureCode, order: OrderAggregate, { message, ...refused }: RefusedOrder = {}): Failure {
+  return fail(code, { conflict: orderConflict(order, refused), ...(message === undefined ? {} : { message }) });
+}
+
+export function orderConflict(order: OrderAggregate, { reason = null, data = {} }: Omit<RefusedOrder, "message"> = {}): FailureConflict {
+  return { resource: "order", id: order.id, currentStatus: order.status, currentVersion: order.version, reason, data };
+}

@@ -1,0 +1,63 @@
+/** A submitted checkout becomes its order: at once where nothing is to be paid, else when its payment was authorised. */
+import type { Expected } from "#commerce/carts/cart-status.ts";
+import { type LockedSession, lockSession } from "#commerce/checkout/change-session.ts";
+import { requireProcessing } from "#commerce/checkout/require-processing.ts";
+import { refuseSession } from "#commerce/checkout/session-status.ts";
+import { type SessionSubmitInput, submitSession } from "#commerce/checkout/submit-session.ts";
+import { livePaymentOf } from "#commerce/payments/save-payment.ts";
+import { handleDueRows } from "#database/due-rows.ts";
+import type { Transaction } from "#database/transaction.ts";
+import type { OrderTenant } from "./change-order.ts";
+import { placeOrder, toOrderPayment } from "./place-order.ts";
+import { changeAsSystem, type SystemServices } from "./system-change.ts";
+
+/** A cart is saved once in a transaction: one that was priced differently on the way is placed in the next. */
+export async function submitCheckout(transaction: Transaction, tenant: OrderTenant, input: SessionSubmitInput): Promise<LockedSession> {
+  const { cart, session, isCartChanged } = await submitSession(transaction, tenant, input);
+  if (session.amountTotalMinor > 0 || isCartChanged) return { cart, session };
+  return placeOrder(transaction, tenant, { cart, session, payment: null });
+}
+
+export interface SessionCompleteInput extends Expected {
+  readonly sessionId: string;
+}
+
+export async function completeSession(transaction: Transaction, tenant: OrderTenant, input: SessionCompleteInput): Promise<LockedSession> {
+  const { cart, session } = await lockSession(transaction, tenant, input.sessionId);
+  requireProcessing(session, input, tenant.now);
+  const payment = await livePaymentOf(transaction, session.id);
+  const isReady = payment === undefined ? session.amountTotalMinor === 0 : payment.status === "authorized";
+  if (!isReady) throw refuseSession("checkout_session_processing", session, { now: tenant.now });
+  return placeOrder(transaction, tenant, { cart, session, payment: payment === undefined ? null : toOrderPayment(payment) });
+}
+
+/** Free checkouts that were submitted and not placed at once; gives how many. */
+export function placeFreeCheckouts(services: SystemServices & { readonly signal?: AbortSignal | undefined }): Promise<number> {
+  const { db, signal } = services;
+  return handleDueRows({
+    find: (after: FreeCheckout | undefined, rowsMax) =>
+      db
+        .selectFrom("hostedCheckoutSession")
+        .select(["id", "merchantId"])
+        .where("status", "=", "processing")
+        .where("amountTotalMinor", "=", 0)
+        .where("id", ">", after?.id ?? "")
+        .orderBy("id")
+        .limit(rowsMax)
+        .execute(),
+    handle: ({ id, merchantId }) => changeAsSystem(services, merchantId, (transaction, tenant) => placeFree(transaction, tenant, id)),
+    signal,
+  });
+}
+
+interface FreeCheckout {
+  readonly id: string;
+  readonly merchantId: string;
+}
+
+async function placeFree(transaction: Transaction, tenant: OrderTenant, sessionId: string): Promise<boolean> {
+  const { cart, session } = await lockSession(transaction, tenant, sessionId);
+  if (session.status !== "processing" || session.amountTotalMinor !== 0) return false;
+  await placeOrder(transaction, tenant, { cart, session, payment: null });
+  return true;
+}

@@ -1,0 +1,96 @@
+/**
+ * A buyer's bank takes a payment back. While it is disputed nothing is captured or refunded. Won, all is as before; lost, what was kept of the payment
+ * is gone, and the buyer owes that much less: a merchant cannot ask again for what a bank has given back.
+ */
+import { statusByAmounts } from "#commerce/payments/save-payment.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { changeLocked, type OrderOutcome, type OrderTenant, refuseOrder } from "./change-order.ts";
+import type { OrderAggregate, OrderPayment } from "./order-aggregate.ts";
+import { lockWithOrder, type PaymentOfOrder, type PaymentTarget } from "./order-payment.ts";
+
+export const disputeReasons = ["fraudulent", "unrecognized", "not_received", "not_as_described", "duplicate", "canceled", "other"] as const;
+export type DisputeReason = (typeof disputeReasons)[number];
+
+export interface DisputeOpenInput extends PaymentTarget {
+  readonly reason: DisputeReason;
+}
+
+export async function openDispute(transaction: Transaction, tenant: OrderTenant, input: DisputeOpenInput): Promise<OrderAggregate> {
+  const found = await lockWithOrder(transaction, tenant, input.paymentId);
+  const { order, payment } = found;
+  if (payment.disputedAt !== null)
+    throw refuseOrder("invalid_state", order, { reason: "payment_disputed", message: "The payment is disputed already." });
+  if (keptOf(payment) === 0) throw refuseOrder("invalid_state", order, { reason: "nothing_captured", message: "Nothing of the payment is kept." });
+  return changePayment(transaction, tenant, {
+    ...found,
+    expectedVersion: input.expectedVersion,
+    values: { disputedAt: tenant.now, disputeReason: input.reason },
+    outcome: { happenings: [{ type: "payment.disputed", id: payment.id, previous: { disputedAt: null, disputeReason: null } }] },
+  });
+}
+
+export type DisputeOutcome = "won" | "lost";
+
+export interface DisputeCloseInput extends PaymentTarget {
+  readonly outcome: DisputeOutcome;
+}
+
+export async function closeDispute(transaction: Transaction, tenant: OrderTenant, input: DisputeCloseInput): Promise<OrderAggregate> {
+  const found = await lockWithOrder(transaction, tenant, input.paymentId);
+  const { order, payment } = found;
+  if (payment.disputedAt === null)
+    throw refuseOrder("invalid_state", order, { reason: "payment_not_disputed", message: "The payment is not disputed." });
+  const { disputedAt, disputeReason, status } = payment;
+  const lostMinor = input.outcome === "lost" ? keptOf(payment) : 0;
+  return changePayment(transaction, tenant, {
+    ...found,
+    expectedVersion: input.expectedVersion,
+    values: { disputedAt: null, disputeReason: null, ...(lostMinor > 0 ? lost(payment, lostMinor) : {}) },
+    outcome: {
+      reducedMinor: Math.min(lostMinor, order.totalMinor - order.reducedMinor),
+      happenings: [{ type: "payment.dispute_closed", id: payment.id, previous: { disputedAt, disputeReason, ...(lostMinor > 0 ? { status } : {}) } }],
+    },
+  });
+}
+
+/** What a refund has asked for already comes back by that refund. */
+function keptOf({ capturedMinor, refundedMinor, pending }: OrderPayment): number {
+  return pending.reduce((left, { kind, amountMinor }) => (kind === "refund" ? left - amountMinor : left), capturedMinor - refundedMinor);
+}
+
+function lost(payment: OrderPayment, lostMinor: number): Pick<PaymentValues, "refundedMinor" | "status"> {
+  const refundedMinor = payment.refundedMinor + lostMinor;
+  return { refundedMinor, status: statusByAmounts({ ...payment, refundedMinor }) };
+}
+
+interface PaymentValues {
+  readonly disputedAt: Date | null;
+  readonly disputeReason: DisputeReason | null;
+  readonly refundedMinor?: number;
+  readonly status?: OrderPayment["status"];
+}
+
+interface PaymentChange extends PaymentOfOrder {
+  readonly expectedVersion: number | null | undefined;
+  readonly values: PaymentValues;
+  readonly outcome: OrderOutcome;
+}
+
+function changePayment(
+  transaction: Transaction,
+  tenant: OrderTenant,
+  { order, payment, expectedVersion, values, outcome }: PaymentChange,
+): Promise<OrderAggregate> {
+  return changeLocked(transaction, tenant, {
+    order,
+    expectedVersion,
+    work: async () => {
+      await transaction
+        .updateTable("payment")
+        .set((row) => ({ ...values, version: row("version", "+", 1), updatedAt: tenant.now }))
+        .where("id", "=", payment.id)
+        .execute();
+      return outcome;
+    },
+  });
+}

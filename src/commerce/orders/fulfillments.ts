@@ -1,0 +1,151 @@
+/** A fulfillment on its way: packed, handed over, followed, and brought to the buyer, or not. */
+import type { Expected } from "#commerce/carts/cart-status.ts";
+import { faultAt, type Faults, isHttpsUrl, requireNoFaults, textFaults } from "#commerce/catalog/write-faults.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { fail } from "#foundation/failure.ts";
+import { changeOrder, type OrderHappening, orderIdOf, type OrderTenant } from "./change-order.ts";
+import { carrierMax, type ChangedFulfillment } from "./fulfillments-create.ts";
+import { type FulfillmentMove, fulfillmentMoves, requireMove, type TrackedStatus } from "./fulfillments-life.ts";
+import { countUnits, type Moved, replaceLost, takeBack, takeUnits } from "./fulfillments-stock.ts";
+import type { OrderAggregate, OrderFulfillment } from "./order-aggregate.ts";
+
+/** `expectedVersion` is the order's. */
+export interface FulfillmentTarget extends Expected {
+  readonly fulfillmentId: string;
+}
+
+export interface Tracking {
+  readonly carrier?: string | null | undefined;
+  readonly number?: string | null | undefined;
+  readonly url?: string | null | undefined;
+}
+
+export interface FulfillmentShipInput extends FulfillmentTarget {
+  readonly tracking?: Tracking | null | undefined;
+  readonly estimatedDeliveryAt?: Date | null | undefined;
+}
+
+export interface FulfillmentTrackInput extends FulfillmentTarget {
+  readonly status: TrackedStatus;
+}
+
+export const trackingNumberMax = 64;
+
+type Changing = Promise<ChangedFulfillment>;
+
+export function packFulfillment(transaction: Transaction, tenant: OrderTenant, target: FulfillmentTarget): Changing {
+  return move(transaction, tenant, {
+    target,
+    name: "pack",
+    row: { packingStartedAt: tenant.now },
+    effect: async (moved) => takeUnits(transaction, tenant, moved),
+  });
+}
+
+export function shipFulfillment(transaction: Transaction, tenant: OrderTenant, input: FulfillmentShipInput): Changing {
+  const { tracking, estimatedDeliveryAt } = input;
+  requireNoFaults([...trackingFaults(tracking ?? {}), ...arrivalFaults(estimatedDeliveryAt ?? null, tenant.now)]);
+  return move(transaction, tenant, {
+    target: input,
+    name: "ship",
+    row: {
+      shippedAt: tenant.now,
+      estimatedDeliveryAt: estimatedDeliveryAt ?? null,
+      trackingNumber: tracking?.number ?? null,
+      trackingUrl: tracking?.url ?? null,
+      ...(tracking?.carrier === null || tracking?.carrier === undefined ? {} : { carrier: tracking.carrier }),
+    },
+    effect: async (moved) => {
+      await takeUnits(transaction, tenant, moved);
+      await countUnits(transaction, moved, { shipped: 1 });
+    },
+  });
+}
+
+function trackingFaults({ carrier, number, url }: Tracking): Faults {
+  const isUrlFine = url === null || url === undefined || isHttpsUrl(url);
+  return [
+    ...textFaults("/tracking/carrier", carrier, { max: carrierMax }),
+    ...textFaults("/tracking/number", number, { max: trackingNumberMax }),
+    ...(isUrlFine ? [] : [faultAt("/tracking/url", "pattern_mismatch", "It must be an https address without credentials.")]),
+  ];
+}
+
+const arrivalDaysMax = 365;
+
+function arrivalFaults(estimatedAt: Date | null, now: Date): Faults {
+  const latest = now.getTime() + arrivalDaysMax * 24 * 60 * 60_000;
+  if (estimatedAt === null || (estimatedAt > now && estimatedAt.getTime() <= latest)) return [];
+  return [faultAt("/estimatedDeliveryAt", "out_of_range", `It must be in the future, and no more than ${arrivalDaysMax} days from now.`)];
+}
+
+export function trackFulfillment(transaction: Transaction, tenant: OrderTenant, input: FulfillmentTrackInput): Changing {
+  return move(transaction, tenant, {
+    target: input,
+    name: input.status,
+    effect: async (moved) => (input.status === "returned_to_sender" ? takeBack(transaction, tenant, moved) : undefined),
+  });
+}
+
+export function deliverFulfillment(transaction: Transaction, tenant: OrderTenant, target: FulfillmentTarget): Changing {
+  return move(transaction, tenant, {
+    target,
+    name: "deliver",
+    row: { deliveredAt: tenant.now },
+    // What the buyer fetches leaves the house with its buyer.
+    effect: async (moved) => countUnits(transaction, moved, { delivered: 1, shipped: moved.fulfillment.type === "pickup" ? 1 : 0 }),
+  });
+}
+
+export function failFulfillment(transaction: Transaction, tenant: OrderTenant, target: FulfillmentTarget): Changing {
+  return move(transaction, tenant, { target, name: "fail", effect: async (moved) => replaceLost(transaction, tenant, moved) });
+}
+
+/** What was taken from the stock for it stays with the order. */
+export function cancelFulfillment(transaction: Transaction, tenant: OrderTenant, target: FulfillmentTarget): Changing {
+  return move(transaction, tenant, { target, name: "cancel" });
+}
+
+interface MoveParts {
+  readonly target: FulfillmentTarget;
+  readonly name: FulfillmentMove;
+  /** What else its row says from now on. */
+  readonly row?: {
+    readonly packingStartedAt?: Date;
+    readonly shippedAt?: Date;
+    readonly estimatedDeliveryAt?: Date | null;
+    readonly deliveredAt?: Date;
+    readonly carrier?: string;
+    readonly trackingNumber?: string | null;
+    readonly trackingUrl?: string | null;
+  };
+  /** On the order's lines and the stock; what else happened through it. */
+  readonly effect?: (moved: Moved) => Promise<readonly OrderHappening[] | void>;
+}
+
+async function move(transaction: Transaction, tenant: OrderTenant, { target, name, row = {}, effect }: MoveParts): Changing {
+  const { fulfillmentId: id, expectedVersion } = target;
+  const orderId = await orderIdOf(transaction, tenant, { part: "fulfillment", id });
+  const order = await changeOrder(transaction, tenant, {
+    target: { orderId, expectedVersion },
+    requireState: (found) => requireMove(found, fulfillmentOf(found, id), name),
+    work: async (found) => {
+      const fulfillment = fulfillmentOf(found, id);
+      const followed = (await effect?.({ order: found, fulfillment })) ?? [];
+      const { to, event } = fulfillmentMoves[name];
+      await transaction
+        .updateTable("fulfillment")
+        .set({ ...row, status: to, version: fulfillment.version + 1, updatedAt: tenant.now })
+        .where("id", "=", id)
+        .execute();
+      return { happenings: [...(event === null ? [] : [{ type: event, id, previous: { status: fulfillment.status } }]), ...followed] };
+    },
+  });
+  return { order, id };
+}
+
+function fulfillmentOf({ fulfillments }: OrderAggregate, id: string): OrderFulfillment {
+  const fulfillment = fulfillments.find((candidate) => candidate.id === id);
+  if (fulfillment === undefined) throw fail("resource_not_found");
+  return fulfillment;
+}

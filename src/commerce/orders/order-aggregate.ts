@@ -1,0 +1,309 @@
+/** An order as it is stored, with all that any view or rule of it needs. Everything it sold is a snapshot: no product, price or policy of today. */
+import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
+import type { LineDisplay, StoredOption } from "#commerce/carts/cart-aggregate.ts";
+import type { Translated } from "#commerce/catalog/read-aggregates.ts";
+import type { PolicyType } from "#commerce/markets/policies.ts";
+import type { PolicyRules } from "#commerce/markets/policy-rules.ts";
+import type { PromotionKind } from "#commerce/promotions/promotion-rule.ts";
+
+export const orderStatuses = ["pending", "confirmed", "on_hold", "completed", "canceled"] as const;
+export type OrderStatus = (typeof orderStatuses)[number];
+
+export const paymentStatusesOfOrder = [
+  "not_required",
+  "pending",
+  "authorized",
+  "partially_paid",
+  "paid",
+  "partially_refunded",
+  "refunded",
+  "voided",
+  "failed",
+  "disputed",
+] as const;
+export type OrderPaymentStatus = (typeof paymentStatusesOfOrder)[number];
+
+export const fulfillmentStatusesOfOrder = [
+  "unfulfilled",
+  "in_progress",
+  "partially_shipped",
+  "shipped",
+  "partially_delivered",
+  "delivered",
+  "canceled",
+  "not_required",
+] as const;
+export type OrderFulfillmentStatus = (typeof fulfillmentStatusesOfOrder)[number];
+
+export const returnStatusesOfOrder = ["none", "requested", "in_progress", "partially_returned", "returned"] as const;
+export type OrderReturnStatus = (typeof returnStatusesOfOrder)[number];
+
+export const fulfillmentStatuses = [
+  "pending",
+  "packing",
+  "ready_for_pickup",
+  "shipped",
+  "in_transit",
+  "out_for_delivery",
+  "delivered",
+  "failed",
+  "returned_to_sender",
+  "canceled",
+] as const;
+export type FulfillmentStatus = (typeof fulfillmentStatuses)[number];
+
+export const paymentStatuses = ["pending", "authorized", "captured", "partially_refunded", "refunded", "failed", "canceled"] as const;
+export type PaymentStatus = (typeof paymentStatuses)[number];
+
+export const refundStatuses = ["pending", "succeeded", "failed", "canceled"] as const;
+export type RefundStatus = (typeof refundStatuses)[number];
+
+export const returnStatuses = ["requested", "approved", "declined", "in_transit", "received", "inspected", "closed", "canceled"] as const;
+export type ReturnStatus = (typeof returnStatuses)[number];
+
+export const returnKinds = ["return_refund", "exchange", "refund_only", "repair", "replacement", "withdrawal"] as const;
+export type ReturnKind = (typeof returnKinds)[number];
+
+/** Who did something to an order, as its buyer sees it. */
+export type OrderActor = "buyer" | "merchant" | "system";
+
+export interface OrderLine {
+  readonly id: string;
+  readonly position: number;
+  readonly productId: string;
+  readonly variantId: string;
+  readonly categoryIds: readonly string[];
+  readonly display: LineDisplay;
+  readonly requiresShipping: boolean;
+  readonly restrictions: readonly string[];
+  readonly unitPriceMinor: number;
+  readonly subtotalMinor: number;
+  readonly discountMinor: number;
+  readonly taxMinor: number | null;
+  readonly totalMinor: number;
+  readonly reducedMinor: number;
+  readonly ordered: number;
+  readonly canceled: number;
+  readonly allocated: number;
+  readonly shipped: number;
+  readonly delivered: number;
+  readonly returnRequested: number;
+  readonly returned: number;
+  readonly refunded: number;
+}
+
+export interface LineQuantity {
+  readonly lineId: string;
+  readonly quantity: number;
+}
+
+export interface FulfillmentLine extends LineQuantity {
+  /** Units in place of lost ones for which there was nothing to promise; left out: none. */
+  readonly unreserved?: number;
+}
+
+export interface OrderFulfillment {
+  readonly id: string;
+  readonly returnId: string | null;
+  readonly status: FulfillmentStatus;
+  readonly type: "shipping" | "pickup" | "digital";
+  readonly carrier: string | null;
+  readonly trackingNumber: string | null;
+  readonly trackingUrl: string | null;
+  readonly packingStartedAt: string | null;
+  readonly shippedAt: string | null;
+  readonly estimatedDeliveryAt: string | null;
+  readonly deliveredAt: string | null;
+  readonly version: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly lines: readonly FulfillmentLine[];
+}
+
+export interface OrderPayment {
+  readonly id: string;
+  readonly status: PaymentStatus;
+  readonly provider: "test";
+  readonly methodType: string;
+  readonly amountMinor: number;
+  readonly capturedMinor: number;
+  readonly voidedMinor: number;
+  readonly refundedMinor: number;
+  readonly failureCode: string | null;
+  readonly disputedAt: string | null;
+  readonly disputeReason: string | null;
+  readonly version: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** What the provider was asked to do and has not answered yet. */
+  readonly pending: readonly { readonly kind: "authorize" | "capture" | "void" | "refund"; readonly amountMinor: number }[];
+}
+
+export interface OrderRefund {
+  readonly id: string;
+  readonly paymentId: string;
+  readonly returnId: string | null;
+  readonly status: RefundStatus;
+  readonly amountMinor: number;
+  readonly reason: string;
+  readonly note: string | null;
+  readonly lines: readonly (LineQuantity & { readonly amountMinor: number })[];
+  readonly shippingMinor: number;
+  readonly version: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface ReturnLine extends LineQuantity {
+  readonly received: number;
+  readonly accepted: number;
+  readonly restocked: number;
+}
+
+export interface OrderReturn {
+  readonly id: string;
+  readonly kind: ReturnKind;
+  readonly status: ReturnStatus;
+  readonly reason: string;
+  readonly note: string | null;
+  readonly declineReason: string | null;
+  readonly inspectionNote: string | null;
+  readonly method: "mail" | "store" | "pickup" | "keep_item" | null;
+  readonly settlement: "original_payment" | "store_credit" | "replacement" | null;
+  readonly refundMinor: number;
+  readonly feeMinor: number;
+  readonly exchangeVariantId: string | null;
+  readonly policyId: string | null;
+  readonly requestedAt: string;
+  readonly closedAt: string | null;
+  readonly version: number;
+  readonly updatedAt: string;
+  readonly lines: readonly ReturnLine[];
+}
+
+export interface OrderPolicy {
+  readonly id: string;
+  readonly type: PolicyType;
+  readonly summary: string;
+  readonly url: string | null;
+  readonly rules: PolicyRules;
+  readonly capturedAt: string;
+}
+
+export interface OrderWarranty {
+  readonly id: string;
+  readonly lineId: string;
+  readonly serialNumber: string | null;
+  readonly status: "active" | "void";
+  readonly startsAt: string;
+  readonly endsAt: string;
+  readonly repairsLeft: number;
+  readonly replacementsLeft: number;
+  readonly version: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly claims: readonly {
+    readonly id: string;
+    readonly kind: "repair" | "replacement";
+    readonly status: "open" | "accepted" | "rejected";
+    readonly description: string;
+    readonly resolution: string | null;
+    readonly openedAt: string;
+    readonly resolvedAt: string | null;
+    /** Of one that was accepted: what came back under it. */
+    readonly returnId: string | null;
+  }[];
+}
+
+export interface CancellationRequest {
+  readonly lines: readonly LineQuantity[];
+  readonly reason: string;
+  readonly note: string | null;
+  readonly actor: OrderActor;
+  readonly at: string;
+}
+
+/** Why, and by whom, the whole of an order was canceled. */
+export interface Cancellation {
+  readonly reason: string;
+  readonly note: string | null;
+  readonly actor: OrderActor;
+  readonly at: string;
+}
+
+/** What an order had to have of some lines for a promotion; null: it did not ask for the one of the two. */
+export interface PromotionMinimum {
+  readonly lineIds: readonly string[];
+  readonly subtotalMinor: number | null;
+  readonly quantity: number | null;
+}
+
+export interface OrderPromotion {
+  readonly promotionId: string;
+  readonly trigger: "code" | "automatic";
+  readonly kind: PromotionKind;
+  readonly code: string | null;
+  readonly titles: Translated;
+  readonly discountMinor: number;
+  /** A line of the order's, or off the shipping. */
+  readonly allocations: readonly { readonly lineId: string | null; readonly amountMinor: number }[];
+  /** What had to be bought for what it gives; left out: nothing. */
+  readonly boughtLineIds?: readonly string[];
+  /** Null or left out: it asked for none. */
+  readonly minimum?: PromotionMinimum | null;
+}
+
+export interface OrderAggregate {
+  readonly id: string;
+  readonly number: string;
+  readonly version: number;
+  readonly status: OrderStatus;
+  readonly paymentStatus: OrderPaymentStatus;
+  readonly fulfillmentStatus: OrderFulfillmentStatus;
+  readonly returnStatus: OrderReturnStatus;
+  readonly merchant: {
+    readonly id: string;
+    readonly slug: string;
+    readonly name: string;
+    readonly status: "active" | "suspended";
+    readonly defaultLocale: string;
+    /** Secret: makes the names under which integrators know its buyers. */
+    readonly referenceKey: string;
+  };
+  readonly cartId: string;
+  readonly sessionId: string;
+  readonly marketId: string;
+  readonly country: string;
+  readonly timeZone: string;
+  readonly currency: string;
+  readonly taxIncluded: boolean;
+  readonly locale: string;
+  readonly buyerReference: string | null;
+  readonly buyerEmail: { readonly id: string; readonly hint: string | null } | null;
+  readonly address: { readonly id: string; readonly masked: MaskedAddress } | null;
+  readonly delivery: StoredOption | null;
+  readonly subtotalMinor: number;
+  readonly discountMinor: number;
+  readonly shippingMinor: number | null;
+  readonly shippingDiscountMinor: number;
+  readonly taxMinor: number | null;
+  readonly totalMinor: number;
+  readonly reducedMinor: number;
+  readonly shippingReducedMinor: number;
+  readonly promotions: readonly OrderPromotion[];
+  readonly cancellationRequest: CancellationRequest | null;
+  readonly cancellation: Cancellation | null;
+  readonly holdReason: string | null;
+  readonly placedAt: string;
+  readonly updatedAt: string;
+  /** In the order of their positions; everything else in the order in which it came to be. */
+  readonly lines: readonly OrderLine[];
+  readonly fulfillments: readonly OrderFulfillment[];
+  readonly payments: readonly OrderPayment[];
+  readonly refunds: readonly OrderRefund[];
+  readonly returns: readonly OrderReturn[];
+  readonly policies: readonly OrderPolicy[];
+  readonly warranties: readonly OrderWarranty[];
+  /** The newest 50, oldest first. */
+  readonly timeline: readonly { readonly at: string; readonly type: string; readonly actor: OrderActor }[];
+}

@@ -1,0 +1,107 @@
+/**
+ * What an order's lines, payments and returns make of it: the statuses that nobody sets, and what is still to be paid. Pure; whoever saves an order
+ * asks here, so that no status ever says something else than its parts.
+ */
+import type {
+  OrderAggregate,
+  OrderFulfillmentStatus,
+  OrderLine,
+  OrderPayment,
+  OrderPaymentStatus,
+  OrderReturnStatus,
+  OrderStatus,
+} from "./order-aggregate.ts";
+import { settledUnits } from "./fulfilled-units.ts";
+
+export interface DerivedStatuses {
+  readonly status: OrderStatus;
+  readonly paymentStatus: OrderPaymentStatus;
+  readonly fulfillmentStatus: OrderFulfillmentStatus;
+  readonly returnStatus: OrderReturnStatus;
+}
+
+type Parts = Pick<OrderAggregate, "status" | "totalMinor" | "reducedMinor" | "lines" | "fulfillments" | "payments" | "returns">;
+
+export function deriveStatuses(order: Parts): DerivedStatuses {
+  const paymentStatus = paymentStatusOf(order);
+  const fulfillmentStatus = fulfillmentStatusOf(order);
+  const returnStatus = returnStatusOf(order);
+  return { status: statusOf(order, { paymentStatus, fulfillmentStatus, returnStatus }), paymentStatus, fulfillmentStatus, returnStatus };
+}
+
+/** Captured and not given back. */
+export function keptMinor({ payments }: Pick<Parts, "payments">): number {
+  return payments.reduce((sum, { capturedMinor, refundedMinor }) => sum + capturedMinor - refundedMinor, 0);
+}
+
+/** Still to be paid; below zero: owed to the buyer. */
+export function outstandingMinor(order: Pick<Parts, "totalMinor" | "reducedMinor" | "payments">): number {
+  return order.totalMinor - order.reducedMinor - keptMinor(order);
+}
+
+/** Authorised, and neither captured nor let go. */
+export function authorizedMinor({ amountMinor, capturedMinor, voidedMinor, status }: OrderPayment): number {
+  return status === "pending" || status === "failed" || status === "canceled" ? 0 : amountMinor - capturedMinor - voidedMinor;
+}
+
+/** Whether somebody has to send it, hand it out or give access to it. */
+export function needsFulfillment({ requiresShipping, restrictions }: Pick<OrderLine, "requiresShipping" | "restrictions">): boolean {
+  return requiresShipping || restrictions.includes("digital") || restrictions.includes("gift_card");
+}
+
+/** Ordered and not canceled. */
+export const wantedOf = ({ ordered, canceled }: Pick<OrderLine, "ordered" | "canceled">): number => ordered - canceled;
+
+function paymentStatusOf(order: Parts): OrderPaymentStatus {
+  const { payments, totalMinor, reducedMinor } = order;
+  const payment = payments.at(-1);
+  if (payments.some(({ disputedAt }) => disputedAt !== null)) return "disputed";
+  if (payment === undefined) return totalMinor === 0 ? "not_required" : "pending";
+  const captured = payments.reduce((sum, { capturedMinor }) => sum + capturedMinor, 0);
+  const refunded = payments.reduce((sum, { refundedMinor }) => sum + refundedMinor, 0);
+  if (captured === 0) return uncaptured(payment);
+  if (refunded > 0) return refunded === captured ? "refunded" : "partially_refunded";
+  return captured >= totalMinor - reducedMinor ? "paid" : "partially_paid";
+}
+
+function uncaptured({ status }: OrderPayment): OrderPaymentStatus {
+  if (status === "pending" || status === "failed") return status;
+  return status === "canceled" ? "voided" : "authorized";
+}
+
+function fulfillmentStatusOf({ lines, fulfillments }: Parts): OrderFulfillmentStatus {
+  const sent = lines.filter(needsFulfillment);
+  if (sent.length === 0) return lines.every((line) => wantedOf(line) === 0) ? "canceled" : "not_required";
+  const sum = (count: (line: OrderLine) => number): number => sent.reduce((total, line) => total + count(line), 0);
+  // What was paid back and got lost is neither waited for nor on its way.
+  const settled = sum((line) => settledUnits({ fulfillments }, line));
+  const wanted = sum(wantedOf) - settled;
+  if (wanted === 0) return "canceled";
+  const [shipped, delivered] = [sum((line) => line.shipped) - settled, sum((line) => line.delivered)];
+  if (delivered === wanted) return "delivered";
+  if (delivered > 0) return "partially_delivered";
+  if (shipped === wanted) return "shipped";
+  if (shipped > 0) return "partially_shipped";
+  const underWay: ReadonlySet<string> = new Set(["pending", "packing", "ready_for_pickup"]);
+  // What an exchange sends is nothing that was ordered.
+  return fulfillments.some(({ status, returnId }) => returnId === null && underWay.has(status)) ? "in_progress" : "unfulfilled";
+}
+
+function returnStatusOf({ lines, returns }: Parts): OrderReturnStatus {
+  const isOver: ReadonlySet<string> = new Set(["declined", "closed", "canceled"]);
+  const open = returns.filter(({ status }) => !isOver.has(status));
+  if (open.length > 0) return open.every(({ status }) => status === "requested") ? "requested" : "in_progress";
+  const returned = lines.reduce((sum, line) => sum + line.returned, 0);
+  if (returned === 0) return "none";
+  return returned === lines.reduce((sum, line) => sum + line.delivered, 0) ? "returned" : "partially_returned";
+}
+
+/** Completed: nothing left to send, and nothing owed. What is completed stays so, whatever comes back later. */
+function statusOf(order: Parts, { paymentStatus, fulfillmentStatus, returnStatus }: Omit<DerivedStatuses, "status">): OrderStatus {
+  if (order.status !== "confirmed") return order.status;
+  const isFulfilled = ["delivered", "not_required", "canceled"].includes(fulfillmentStatus);
+  // Of what was only authorized, or let go, nothing is taken where nothing is owed.
+  const isPaid = !["pending", "failed", "disputed"].includes(paymentStatus) && outstandingMinor(order) <= 0;
+  const isQuiet = returnStatus !== "requested" && returnStatus !== "in_progress";
+  return isFulfilled && isPaid && isQuiet ? "completed" : "confirmed";
+}

@@ -1,0 +1,214 @@
+/**
+ * An order as the contract shows it: money with its currency, the address masked, the buyer under a name that means something with this merchant
+ * only. Pure, and a snapshot: nothing of today's catalog is in it.
+ */
+import { createHmac } from "node:crypto";
+import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
+import type { CartTotals } from "#commerce/carts/render-totals.ts";
+import { absoluteUrl, type ImageView } from "#commerce/catalog/render-product.ts";
+import type { PolicyType } from "#commerce/markets/policies.ts";
+import { chooseLocale } from "#foundation/locales.ts";
+import { type Money, money } from "#foundation/money.ts";
+import type { OrderAggregate, OrderLine, OrderPromotion } from "./order-aggregate.ts";
+import { unitsValueMinor } from "./cancel-lines.ts";
+import { keptMinor, outstandingMinor, wantedOf } from "./order-statuses.ts";
+import { type OrderPartViews, toParts } from "./render-parts.ts";
+
+const quantityNames = ["ordered", "canceled", "allocated", "shipped", "delivered", "returnRequested", "returned", "refunded"] as const;
+export type LineQuantities = Readonly<Record<(typeof quantityNames)[number], number>>;
+
+export interface OrderLineView {
+  readonly id: string;
+  readonly productId: string;
+  readonly variantId: string;
+  readonly productSlug: string;
+  readonly sku: string;
+  readonly title: string;
+  readonly variantTitle: string | null;
+  readonly image: ImageView | null;
+  readonly unitPrice: Money;
+  readonly quantities: LineQuantities;
+  readonly subtotal: Money;
+  readonly discount: Money;
+  readonly tax: Money;
+  readonly total: Money;
+  readonly refundable: Money;
+  readonly restrictions: readonly string[];
+  readonly warranty: { readonly id: string; readonly endsAt: string } | null;
+}
+
+export interface OrderTotals extends CartTotals {
+  readonly refunded: Money;
+  readonly outstanding: Money;
+}
+
+export interface OrderView extends Pick<
+  OrderAggregate,
+  | "id"
+  | "number"
+  | "version"
+  | "status"
+  | "paymentStatus"
+  | "fulfillmentStatus"
+  | "returnStatus"
+  | "currency"
+  | "locale"
+  | "cartId"
+  | "timeline"
+  | "placedAt"
+  | "updatedAt"
+> {
+  readonly merchant: { readonly id: string; readonly slug: string; readonly name: string };
+  readonly market: string;
+  readonly lines: readonly OrderLineView[];
+  readonly totals: OrderTotals;
+  readonly promotions: readonly { readonly code: string | null; readonly title: string; readonly discount: Money }[];
+  readonly fulfillments: readonly OrderPartViews["fulfillments"][];
+  readonly payments: readonly OrderPartViews["payments"][];
+  readonly refunds: readonly OrderPartViews["refunds"][];
+  readonly returns: readonly OrderPartViews["returns"][];
+  readonly buyer: { readonly reference: string; readonly guest: boolean; readonly emailHint: string | null };
+  readonly deliveryAddress: MaskedAddress | null;
+  readonly policies: readonly { readonly id: string; readonly type: PolicyType; readonly summary: string; readonly capturedAt: string }[];
+  readonly checkoutSessionId: string;
+  readonly links: { readonly cancellationEligibility: string; readonly afterSalesEligibility: string };
+}
+
+export interface OrderLight {
+  /** Put before paths: those of our own pictures, and of what to ask next. */
+  readonly publicUrl: string;
+}
+
+export function toOrder(order: OrderAggregate, { publicUrl }: OrderLight): OrderView {
+  const { id, number, version, status, paymentStatus, fulfillmentStatus, returnStatus, merchant, currency, locale } = order;
+  return {
+    id,
+    number,
+    version,
+    status,
+    paymentStatus,
+    fulfillmentStatus,
+    returnStatus,
+    merchant: {
+      id: merchant.id,
+      slug: merchant.slug,
+      name: merchant.name,
+    },
+    market: order.country,
+    currency,
+    locale,
+    lines: order.lines.map((line) => toLine(line, order, publicUrl)),
+    totals: toTotals(order),
+    promotions: order.promotions.map((promotion) => ({
+      code: promotion.code,
+      title: titleOf(promotion, order),
+      discount: money(promotion.discountMinor, currency),
+    })),
+    fulfillments: toParts(order, "fulfillments"),
+    payments: toParts(order, "payments"),
+    refunds: toParts(order, "refunds"),
+    returns: toParts(order, "returns"),
+    buyer: {
+      reference: opaqueReference(order),
+      guest: order.buyerReference === null,
+      emailHint: order.buyerEmail?.hint ?? null,
+    },
+    deliveryAddress: order.address?.masked ?? null,
+    policies: order.policies.map((policy) => ({
+      id: policy.id,
+      type: policy.type,
+      summary: policy.summary,
+      capturedAt: policy.capturedAt,
+    })),
+    cartId: order.cartId,
+    checkoutSessionId: order.sessionId,
+    timeline: order.timeline,
+    links: linksOf(order, publicUrl),
+    placedAt: order.placedAt,
+    updatedAt: order.updatedAt,
+  };
+}
+
+function toLine(line: OrderLine, order: OrderAggregate, publicUrl: string): OrderLineView {
+  const { id, productId, variantId, display, restrictions } = line;
+  const { currency } = order;
+  const { image } = display;
+  const warranty = order.warranties.find(({ lineId, status }) => lineId === id && status === "active");
+  return {
+    id,
+    productId,
+    variantId,
+    productSlug: display.productSlug,
+    sku: display.sku,
+    title: display.title,
+    variantTitle: display.variantTitle,
+    image:
+      image === null
+        ? null
+        : {
+            url: absoluteUrl(image.url, publicUrl),
+            alt: image.alt,
+            width: image.width,
+            height: image.height,
+          },
+    unitPrice: money(line.unitPriceMinor, currency),
+    quantities: Object.fromEntries(quantityNames.map((name) => [name, line[name]])) as LineQuantities,
+    subtotal: money(line.subtotalMinor, currency),
+    discount: money(line.discountMinor, currency),
+    tax: money(line.taxMinor ?? 0, currency),
+    total: money(line.totalMinor, currency),
+    refundable: money(refundableMinor(line, order), currency),
+    restrictions,
+    warranty:
+      warranty === undefined
+        ? null
+        : {
+            id: warranty.id,
+            endsAt: warranty.endsAt,
+          },
+  };
+}
+
+/** What its units still cost that were neither canceled nor settled, be it with money or with credit; as far as anything of the payment is kept. */
+export function refundableMinor(line: OrderLine, order: Pick<OrderAggregate, "payments">): number {
+  return Math.max(0, Math.min(unitsValueMinor(line, Math.max(0, wantedOf(line) - line.refunded)), keptMinor(order)));
+}
+
+function toTotals(order: OrderAggregate): OrderTotals {
+  const { currency, shippingMinor, taxMinor } = order;
+  return {
+    subtotal: money(order.subtotalMinor, currency),
+    discount: money(order.discountMinor, currency),
+    shipping: shippingMinor === null ? null : money(shippingMinor, currency),
+    tax: taxMinor === null ? null : money(taxMinor, currency),
+    taxIncluded: order.taxIncluded,
+    total: money(order.totalMinor, currency),
+    // What was ordered has its price.
+    estimated: false,
+    refunded: money(
+      order.payments.reduce((sum, { refundedMinor }) => sum + refundedMinor, 0),
+      currency,
+    ),
+    outstanding: money(outstandingMinor(order), currency),
+  };
+}
+
+function titleOf({ titles }: OrderPromotion, { locale, merchant }: OrderAggregate): string {
+  return titles[chooseLocale(Object.keys(titles), [locale], [merchant.defaultLocale]) ?? ""] ?? "";
+}
+
+const referenceDigits = 26;
+
+/**
+ * The same for all orders of a buyer at this merchant, and told to integrators in place of the frontend's own name for the buyer. A guest has one an
+ * order. Its key is the merchant's own secret rather than one of ENCRYPTION_KEYS: those are replaced, and integrators keep the name.
+ */
+export function opaqueReference({ id, merchant, buyerReference }: Pick<OrderAggregate, "id" | "merchant" | "buyerReference">): string {
+  const known = buyerReference === null ? `order:${id}` : `buyer:${buyerReference}`;
+  return `byr_${createHmac("sha256", merchant.referenceKey).update(known).digest("hex").slice(0, referenceDigits)}`;
+}
+
+function linksOf({ id }: OrderAggregate, publicUrl: string): OrderView["links"] {
+  const order = `${publicUrl}/api/v1/open/storefront/orders/${id}`;
+  return { cancellationEligibility: `${order}/cancellation-eligibility`, afterSalesEligibility: `${order}/after-sales-eligibility` };
+}

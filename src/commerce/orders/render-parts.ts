@@ -1,0 +1,157 @@
+/**
+ * The parts of an order as they are shown, each with the order it belongs to and a version of its own: fulfillments, payments, refunds, returns and
+ * warranties. Pure.
+ */
+import { type Money, money } from "#foundation/money.ts";
+import type {
+  LineQuantity,
+  OrderAggregate,
+  OrderFulfillment,
+  OrderPayment,
+  OrderRefund,
+  OrderReturn,
+  OrderWarranty,
+  ReturnLine,
+} from "./order-aggregate.ts";
+
+export interface FulfillmentView extends OrderFulfillment {
+  readonly orderId: string;
+}
+
+export interface PaymentView {
+  readonly id: string;
+  /** Null: the payment of a checkout that has no order, or none yet. */
+  readonly orderId: string | null;
+  readonly sessionId: string;
+  readonly status: OrderPayment["status"];
+  readonly methodType: string;
+  readonly amount: Money;
+  readonly capturedAmount: Money;
+  readonly voidedAmount: Money;
+  readonly refundedAmount: Money;
+  readonly failureCode: string | null;
+  readonly disputedAt: string | null;
+  readonly disputeReason: string | null;
+  readonly version: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface RefundView {
+  readonly id: string;
+  /** Null: of a payment that came too late for an order. */
+  readonly orderId: string | null;
+  readonly paymentId: string;
+  readonly returnId: string | null;
+  readonly status: OrderRefund["status"];
+  readonly amount: Money;
+  readonly reason: string;
+  readonly note: string | null;
+  readonly lines: readonly (LineQuantity & { readonly amount: Money })[];
+  readonly shipping: Money;
+  readonly version: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface ReturnView extends Omit<OrderReturn, "refundMinor" | "feeMinor"> {
+  readonly orderId: string;
+  readonly lines: readonly ReturnLine[];
+  readonly refund: Money;
+  readonly fee: Money;
+  /** What is sent instead: the fulfillments of an exchange. */
+  readonly fulfillmentIds: readonly string[];
+}
+
+export interface WarrantyView extends OrderWarranty {
+  readonly orderId: string;
+}
+
+export interface OrderPartViews {
+  readonly fulfillments: FulfillmentView;
+  readonly payments: PaymentView;
+  readonly refunds: RefundView;
+  readonly returns: ReturnView;
+  readonly warranties: WarrantyView;
+}
+
+export function toFulfillment(fulfillment: OrderFulfillment, { id: orderId }: Pick<OrderAggregate, "id">): FulfillmentView {
+  return { ...fulfillment, orderId };
+}
+
+/** What a payment is of: an order's, or a checkout's alone. */
+export interface PaymentOwner {
+  readonly orderId: string | null;
+  readonly sessionId: string;
+  readonly currency: string;
+}
+
+export function toPayment(payment: Omit<OrderPayment, "pending" | "provider">, { orderId, sessionId, currency }: PaymentOwner): PaymentView {
+  const { id, status, methodType, failureCode, disputedAt, disputeReason, version, createdAt, updatedAt } = payment;
+  return {
+    id,
+    orderId,
+    sessionId,
+    status,
+    methodType,
+    amount: money(payment.amountMinor, currency),
+    capturedAmount: money(payment.capturedMinor, currency),
+    voidedAmount: money(payment.voidedMinor, currency),
+    refundedAmount: money(payment.refundedMinor, currency),
+    failureCode,
+    disputedAt,
+    disputeReason,
+    version,
+    createdAt,
+    updatedAt,
+  };
+}
+
+export function toRefund(refund: OrderRefund, { orderId, currency }: Pick<PaymentOwner, "orderId" | "currency">): RefundView {
+  const { id, paymentId, returnId, status, reason, note, version, createdAt, updatedAt } = refund;
+  return {
+    id,
+    orderId,
+    paymentId,
+    returnId,
+    status,
+    amount: money(refund.amountMinor, currency),
+    reason,
+    note,
+    lines: refund.lines.map(({ lineId, quantity, amountMinor }) => ({ lineId, quantity, amount: money(amountMinor, currency) })),
+    shipping: money(refund.shippingMinor, currency),
+    version,
+    createdAt,
+    updatedAt,
+  };
+}
+
+export function toReturn(part: OrderReturn, order: Pick<OrderAggregate, "id" | "currency" | "fulfillments">): ReturnView {
+  const { refundMinor, feeMinor, ...shown } = part;
+  return {
+    ...shown,
+    orderId: order.id,
+    refund: money(refundMinor, order.currency),
+    fee: money(feeMinor, order.currency),
+    fulfillmentIds: order.fulfillments.filter(({ returnId }) => returnId === part.id).map(({ id }) => id),
+  };
+}
+
+export function toWarranty(warranty: OrderWarranty, { id: orderId }: Pick<OrderAggregate, "id">): WarrantyView {
+  return { ...warranty, orderId };
+}
+
+type Renderers = { readonly [Part in keyof OrderPartViews]: (order: OrderAggregate) => readonly OrderPartViews[Part][] };
+
+const renderers: Renderers = {
+  fulfillments: (order) => order.fulfillments.map((part) => toFulfillment(part, order)),
+  payments: (order) => order.payments.map((part) => toPayment(part, { ...order, orderId: order.id })),
+  refunds: (order) => order.refunds.map((part) => toRefund(part, { ...order, orderId: order.id })),
+  returns: (order) => order.returns.map((part) => toReturn(part, order)),
+  warranties: (order) => order.warranties.map((part) => toWarranty(part, order)),
+};
+
+/** All of one kind that an order has, in the order in which they came to be. */
+export function toParts<Part extends keyof OrderPartViews>(order: OrderAggregate, part: Part): readonly OrderPartViews[Part][] {
+  return renderers[part](order);
+}

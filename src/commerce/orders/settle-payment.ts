@@ -1,0 +1,88 @@
+/**
+ * Writes what the payment provider has said, once: onto the payment and its refund, and through them onto the order or the session that they
+ * belong to. An operation that was settled before changes nothing.
+ */
+import { abandonPayment, failLocked } from "#commerce/checkout/fail-session.ts";
+import { lockSession } from "#commerce/checkout/change-session.ts";
+import type { Outcome } from "#commerce/payments/ask-provider.ts";
+import { type ClaimedOperation, endOperation } from "#commerce/payments/payment-operations.ts";
+import type { Held } from "#commerce/payments/provider.ts";
+import { lockPayment, type PaymentRow, savePayment, statusByAmounts } from "#commerce/payments/save-payment.ts";
+import type { Transaction } from "#database/transaction.ts";
+import type { Log } from "#foundation/log.ts";
+import type { OrderTenant } from "./change-order.ts";
+import { placeOrder, toOrderPayment } from "./place-order.ts";
+import { settleAbandoned, settleLateRefund } from "./settle-late-payment.ts";
+import { settleMovement } from "./settle-movement.ts";
+import type { Settling } from "./settling.ts";
+import { changeAsSystem, type SystemServices } from "./system-change.ts";
+
+export function settlePayment(services: SystemServices & { readonly log: Log }, operation: ClaimedOperation, outcome: Outcome): Promise<void> {
+  return changeAsSystem(services, operation.merchantId, (transaction, tenant) =>
+    settleOperation(transaction, tenant, { operation, outcome, log: services.log }),
+  );
+}
+
+export async function settleOperation(transaction: Transaction, tenant: OrderTenant, settling: Settling): Promise<void> {
+  const { kind, paymentId } = settling.operation;
+  if (kind === "authorize") return settleAuthorization(transaction, tenant, settling);
+  const { orderId, sessionId } = await transaction
+    .selectFrom("payment")
+    .select(["orderId", "sessionId"])
+    .where("id", "=", paymentId)
+    .executeTakeFirstOrThrow();
+  if (orderId !== null) return settleMovement(transaction, tenant, { ...settling, orderId });
+  await lockSession(transaction, tenant, sessionId);
+  return kind === "void" ? settleAbandoned(transaction, tenant, settling) : settleLateRefund(transaction, tenant, settling);
+}
+
+async function settleAuthorization(transaction: Transaction, tenant: OrderTenant, { operation, outcome, log }: Settling): Promise<void> {
+  const { now } = tenant;
+  const { sessionId } = await transaction.selectFrom("payment").select("sessionId").where("id", "=", operation.paymentId).executeTakeFirstOrThrow();
+  const { cart, session } = await lockSession(transaction, tenant, sessionId);
+  const isAsAgreed = outcome.outcome === "authorized" && isWhole(outcome, session.amountTotalMinor);
+  const failureCode = isAsAgreed ? null : codeOf(outcome);
+  if (!(await endOperation(transaction, { id: operation.id, failureCode, now }))) return;
+  const payment = await lockPayment(transaction, operation.paymentId);
+  if (session.status !== "processing") {
+    // Somebody has ended it meanwhile: with this payment, or without it.
+    if (payment.orderId !== null) return;
+    if (outcome.outcome === "declined") return failPayment(transaction, tenant, { payment, failureCode: outcome.code });
+    return abandonPayment(transaction, tenant, { payment, failureCode: "late" });
+  }
+  if (outcome.outcome === "authorized" && isAsAgreed) {
+    await placeOrder(transaction, tenant, { cart, session, payment: toOrderPayment(await saveHeld(transaction, { payment, held: outcome, now })) });
+    return;
+  }
+  if (outcome.outcome === "authorized")
+    log.error({ paymentId: payment.id, sessionId }, "A payment was authorised for another amount than was asked for.");
+  await failLocked(transaction, tenant, { cart, session, payment, failureCode: failureCode ?? "other", isKnown: outcome.outcome === "declined" });
+}
+
+async function failPayment(
+  transaction: Transaction,
+  { now, outbox }: OrderTenant,
+  { payment, failureCode }: { readonly payment: PaymentRow; readonly failureCode: string },
+): Promise<void> {
+  await savePayment(transaction, { payment, patch: { status: "failed", failureCode }, now });
+  outbox.append({ type: "payment.failed", id: payment.id, previous: { status: payment.status } });
+}
+
+/** All of what was agreed on, and nothing of it gone again. */
+function isWhole({ amountMinor, voidedMinor, refundedMinor }: Held, agreedMinor: number): boolean {
+  return amountMinor === agreedMinor && voidedMinor === 0 && refundedMinor === 0;
+}
+
+function codeOf(outcome: Outcome): string {
+  if (outcome.outcome === "declined") return outcome.code;
+  return outcome.outcome === "authorized" ? "amount_mismatch" : "timed_out";
+}
+
+function saveHeld(
+  transaction: Transaction,
+  { payment, held, now }: { readonly payment: PaymentRow; readonly held: Held; readonly now: Date },
+): Promise<PaymentRow> {
+  const { amountMinor, capturedMinor, voidedMinor, refundedMinor } = held;
+  const amounts = { amountMinor, capturedMinor, voidedMinor, refundedMinor };
+  return savePayment(transaction, { payment, patch: { ...amounts, status: statusByAmounts(amounts) }, now });
+}

@@ -1,0 +1,146 @@
+/** What canceling is worth: in whatever portions an order goes, what its buyer no longer owes adds up to the order, to the cent. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { cancellationValue, refundableMinor } from "#commerce/orders/cancel-lines.ts";
+import type { OrderFulfillment, OrderLine, OrderPayment, OrderRefund } from "#commerce/orders/order-aggregate.ts";
+import { outstandingMinor, wantedOf } from "#commerce/orders/order-statuses.ts";
+import "#test/support/properties.ts";
+
+type Valued = Parameters<typeof cancellationValue>[0];
+
+const lineOf = (id: string, line: Partial<OrderLine>): OrderLine =>
+  ({
+    id,
+    variantId: `var_${id}`,
+    requiresShipping: true,
+    restrictions: [],
+    totalMinor: 1000,
+    reducedMinor: 0,
+    ordered: 1,
+    canceled: 0,
+    allocated: 0,
+    shipped: 0,
+    refunded: 0,
+    ...line,
+  }) as unknown as OrderLine;
+
+const paymentOf = (amountMinor: number, capturedMinor: number): OrderPayment =>
+  ({ id: "pay", status: "authorized", amountMinor, capturedMinor, voidedMinor: 0, refundedMinor: 0, pending: [] }) as unknown as OrderPayment;
+
+interface Parts {
+  readonly lines: readonly OrderLine[];
+  readonly shippingMinor?: number;
+  readonly capturedMinor?: number;
+  readonly fulfillments?: readonly OrderFulfillment[];
+}
+
+function orderOf({ lines, shippingMinor = 0, capturedMinor, fulfillments = [] }: Parts): Valued {
+  const totalMinor = lines.reduce((sum, line) => sum + line.totalMinor, shippingMinor);
+  const payments = totalMinor === 0 ? [] : [paymentOf(totalMinor, Math.min(capturedMinor ?? totalMinor, totalMinor))];
+  return { lines, totalMinor, reducedMinor: 0, shippingReducedMinor: 0, payments, refunds: [], fulfillments };
+}
+
+/** As the order is when the cancellation is written, and its refund is under way. */
+function after(order: Valued, asked: { readonly lineId: string; readonly quantity: number }): Valued {
+  const value = cancellationValue(order, [asked]);
+  const refund = { status: "pending", amountMinor: value.refundMinor } as OrderRefund;
+  return {
+    ...order,
+    reducedMinor: order.reducedMinor + value.reducedMinor,
+    shippingReducedMinor: order.shippingReducedMinor + value.shippingMinor,
+    refunds: [...order.refunds, refund],
+    lines: order.lines.map((line) => {
+      const units = value.lines.find(({ lineId }) => lineId === line.id);
+      if (units === undefined) return line;
+      const { quantity, allocated, amountMinor } = units;
+      const changed = { canceled: line.canceled + quantity, allocated: line.allocated - allocated, reducedMinor: line.reducedMinor + amountMinor };
+      return Object.assign({}, line, changed);
+    }),
+  };
+}
+
+const lines = fc
+  .array(fc.record({ totalMinor: fc.nat(100_000), ordered: fc.integer({ min: 1, max: 7 }), allocated: fc.nat(7) }), { minLength: 1, maxLength: 4 })
+  .map((all) => all.map(({ allocated, ...line }, index) => lineOf(`l${index}`, { ...line, allocated: Math.min(allocated, line.ordered) })));
+
+describe("canceling", () => {
+  it("in any portions takes off all that was owed, gives back all that was captured, and never more", () => {
+    fc.assert(
+      fc.property(lines, fc.nat(2_000), fc.nat(200_000), fc.infiniteStream(fc.nat()), (given, shippingMinor, capturedMinor, choices) => {
+        let order = orderOf({ lines: given, shippingMinor, capturedMinor });
+        const capturedAtFirst = refundableMinor(order);
+        for (;;) {
+          const open = order.lines.filter((line) => wantedOf(line) > 0);
+          const line = open[Number(choices.next().value) % Math.max(1, open.length)];
+          if (line === undefined) break;
+          order = after(order, { lineId: line.id, quantity: 1 + (Number(choices.next().value) % wantedOf(line)) });
+          // What is kept is never more than is owed, and what was given back is what was kept beyond that.
+          expect(refundableMinor(order)).toBe(Math.min(capturedAtFirst, order.totalMinor - order.reducedMinor));
+          for (const { allocated, ordered, canceled } of order.lines) expect(allocated).toBeLessThanOrEqual(ordered - canceled);
+        }
+        expect(order.reducedMinor).toBe(order.totalMinor);
+        expect(order.shippingReducedMinor).toBe(shippingMinor);
+        expect(order.lines.map(({ reducedMinor }) => reducedMinor)).toEqual(order.lines.map(({ totalMinor }) => totalMinor));
+        expect(order.lines.every(({ allocated }) => allocated === 0)).toBe(true);
+        expect(refundableMinor(order)).toBe(0);
+        expect(outstandingMinor(order)).toBe(-capturedAtFirst);
+      }),
+    );
+  });
+
+  it("takes what waits first, and the shipping with the last that is shipped", () => {
+    const order = orderOf({
+      lines: [lineOf("a", { ordered: 3, allocated: 1, totalMinor: 100 }), lineOf("b", { requiresShipping: false, restrictions: ["digital"] })],
+      shippingMinor: 50,
+    });
+    expect(cancellationValue(order, [{ lineId: "a", quantity: 2 }])).toMatchObject({
+      lines: [{ waiting: 2, allocated: 0, amountMinor: 66 }],
+      shippingMinor: 0,
+      refundMinor: 66,
+      isWhole: false,
+    });
+    expect(cancellationValue(order, [{ lineId: "a", quantity: 3 }])).toMatchObject({
+      lines: [{ waiting: 2, allocated: 1, amountMinor: 100 }],
+      shippingMinor: 50,
+      refundMinor: 150,
+      isWhole: false,
+    });
+  });
+
+  it("gives no more back than is still owed where some was forgiven", () => {
+    const order = {
+      ...orderOf({ lines: [lineOf("a", {})] }),
+      reducedMinor: 300,
+      refunds: [{ status: "succeeded", amountMinor: 300 } as OrderRefund],
+    };
+    const [payment] = order.payments;
+    const paid = { ...order, payments: [Object.assign({}, payment, { refundedMinor: 300 }) as OrderPayment] };
+    expect(cancellationValue(paid, [{ lineId: "a", quantity: 1 }])).toMatchObject({ reducedMinor: 700, refundMinor: 700 });
+  });
+
+  it("of a free order gives nothing back", () => {
+    const order = orderOf({ lines: [lineOf("a", { totalMinor: 0 })] });
+    expect(cancellationValue(order, [{ lineId: "a", quantity: 1 }])).toMatchObject({ reducedMinor: 0, refundMinor: 0, isWhole: true });
+  });
+
+  it("leaves fulfillments no more than is wanted, the nearest to leaving longest, and those of exchanges alone", () => {
+    const fulfillment = (id: string, status: string, quantity: number, returnId: string | null = null) =>
+      ({ id, status, returnId, lines: [{ lineId: "a", quantity }] }) as unknown as OrderFulfillment;
+    const order = orderOf({
+      lines: [lineOf("a", { ordered: 8, allocated: 8, shipped: 2 })],
+      fulfillments: [
+        fulfillment("sent", "shipped", 2),
+        fulfillment("planned", "pending", 2),
+        fulfillment("packed", "packing", 3),
+        fulfillment("exchange", "pending", 1, "ret_x"),
+      ],
+    });
+    const cuts = (quantity: number) => cancellationValue(order, [{ lineId: "a", quantity }]).cuts;
+    expect(cuts(1)).toEqual([]);
+    expect(cuts(2)).toEqual([{ fulfillmentId: "planned", lines: [{ lineId: "a", quantity: 1 }] }]);
+    expect(cuts(4)).toEqual([
+      { fulfillmentId: "packed", lines: [{ lineId: "a", quantity: 2 }] },
+      { fulfillmentId: "planned", lines: [] },
+    ]);
+  });
+});
