@@ -1,0 +1,137 @@
+/**
+ * What a buyer may ask for after the sale, line by line and for the order as a whole. A pure function of the order, the policies it was placed under, and
+ * a few facts; asking for it (a return) is decided by the same options, so that answer and deed cannot differ.
+ */
+import { bestDecision, type Decision, validUntil } from "#commerce/orders/eligibility-reason.ts";
+import {
+  type LineQuantity,
+  type OrderAggregate,
+  type OrderLine,
+  type OrderReturn,
+  type ReturnKind,
+  returnKinds,
+} from "#commerce/orders/order-aggregate.ts";
+import { money } from "#foundation/money.ts";
+import { isOpenCase, undeliveredUnits } from "./line-units.ts";
+import { turnsOfWindows, windowsOf } from "./line-windows.ts";
+import { type AfterSalesFacts, type AfterSalesOption, type Asked, betterOf, type OrderOption } from "./option.ts";
+import { lostParcels, wholeWithdrawal } from "./order-options.ts";
+import { isLost, isMerchantFault, type ReturnReason } from "./reasons.ts";
+import { exchange, keepItem, notReceived, returnRefund, withdrawal } from "./return-options.ts";
+import { returnValue } from "./return-value.ts";
+import { type AfterSalesPolicy, afterSalesPolicies } from "./shown-policies.ts";
+import { remedy } from "./warranty-options.ts";
+
+type Quantities = Pick<OrderLine, "ordered" | "canceled" | "allocated" | "shipped" | "delivered" | "returnRequested" | "returned" | "refunded">;
+
+export interface AfterSalesLine {
+  readonly lineId: string;
+  readonly quantities: Quantities;
+  readonly options: readonly AfterSalesOption[];
+}
+
+export interface OpenCase {
+  readonly returnId: string;
+  readonly kind: ReturnKind;
+  readonly status: OrderReturn["status"];
+  readonly lines: readonly LineQuantity[];
+}
+
+export interface AfterSalesEligibility {
+  readonly orderId: string;
+  readonly orderVersion: number;
+  readonly decision: "eligible" | "partially_eligible" | "not_eligible";
+  readonly lines: readonly AfterSalesLine[];
+  readonly orderLevel: readonly OrderOption[];
+  readonly openCases: readonly OpenCase[];
+  readonly policies: readonly AfterSalesPolicy[];
+  readonly evaluatedAt: string;
+  readonly validUntil: string;
+}
+
+export function afterSalesEligibility(order: OrderAggregate, facts: AfterSalesFacts): AfterSalesEligibility {
+  const windows = new Map(order.lines.map((line) => [line.id, windowsOf(order, line)]));
+  const asked = order.lines.map((line) => ({ order, facts, line, windows: windows.get(line.id) ?? windowsOf(order, line) }));
+  const lines = asked.map((one) => ({
+    lineId: one.line.id,
+    quantities: quantitiesOf(one.line),
+    options: returnKinds.map((kind) => optionOf(one, kind)),
+  }));
+  return {
+    orderId: order.id,
+    orderVersion: order.version,
+    decision: decisionOver(lines),
+    lines,
+    orderLevel: [lostParcels(asked), wholeWithdrawal(asked)],
+    openCases: order.returns.filter(isOpenCase).map(toCase),
+    policies: afterSalesPolicies(order),
+    evaluatedAt: facts.now.toISOString(),
+    validUntil: validUntil(facts.now, [...facts.turns, ...[...windows.values()].flatMap(turnsOfWindows)]),
+  };
+}
+
+export interface OptionAsked {
+  readonly lineId: string;
+  readonly kind: ReturnKind;
+  readonly reason: ReturnReason;
+}
+
+/** For one reason alone: what it is decided by when a buyer asks for it. Undefined: there is no such line. */
+export function optionFor(order: OrderAggregate, facts: AfterSalesFacts, { lineId, kind, reason }: OptionAsked): AfterSalesOption | undefined {
+  const line = order.lines.find(({ id }) => id === lineId);
+  if (line === undefined) return undefined;
+  const asked = { order, facts, line, windows: windowsOf(order, line), isFault: isMerchantFault(reason) };
+  return isLost({ kind, reason }) ? notReceived(asked) : optionBy[kind](asked);
+}
+
+const optionBy: Readonly<Record<ReturnKind, (asked: Asked) => AfterSalesOption>> = {
+  return_refund: returnRefund,
+  exchange,
+  refund_only: keepItem,
+  repair: (asked) => remedy(asked, "repair"),
+  replacement: (asked) => remedy(asked, "replacement"),
+  withdrawal,
+};
+
+type Unreasoned = Omit<Asked, "isFault">;
+
+function optionOf(asked: Unreasoned, kind: ReturnKind): AfterSalesOption {
+  if (kind === "repair" || kind === "replacement") return optionBy[kind]({ ...asked, isFault: true });
+  const option = betterOf(optionBy[kind]({ ...asked, isFault: false }), optionBy[kind]({ ...asked, isFault: true }));
+  return kind === "refund_only" ? withLost(asked, { kept: option, lost: notReceived({ ...asked, isFault: true }) }) : option;
+}
+
+interface KeptAndLost {
+  readonly kept: AfterSalesOption;
+  readonly lost: AfterSalesOption;
+}
+
+/** What is kept and what never came are other units of a line: both can be asked for. */
+function withLost({ order, line }: Unreasoned, { kept, lost }: KeptAndLost): AfterSalesOption {
+  if (lost.decision === "denied") return kept.decision === "denied" && undeliveredUnits(order, line) > 0 ? lost : kept;
+  if (kept.decision === "denied") return lost;
+  const eligibleQuantity = kept.eligibleQuantity + lost.eligibleQuantity;
+  const lines = [{ lineId: line.id, quantity: eligibleQuantity }];
+  const { refundMinor } = returnValue(order, { kind: "refund_only", isFault: true, isLost: false, method: "keep_item", lines });
+  return {
+    ...kept,
+    eligibleQuantity,
+    allowedReasonCodes: [...kept.allowedReasonCodes, ...lost.allowedReasonCodes],
+    estimatedRefund: money(refundMinor, order.currency),
+  };
+}
+
+function decisionOver(lines: readonly AfterSalesLine[]): AfterSalesEligibility["decision"] {
+  const decided: Decision[] = lines.map(({ options }) => bestDecision(options.map(({ decision }) => decision)));
+  if (decided.every((decision) => decision === "denied")) return "not_eligible";
+  return decided.includes("denied") ? "partially_eligible" : "eligible";
+}
+
+function quantitiesOf(line: OrderLine): Quantities {
+  const { ordered, canceled, allocated, shipped, delivered, returnRequested, returned, refunded } = line;
+  return { ordered, canceled, allocated, shipped, delivered, returnRequested, returned, refunded };
+}
+
+function toCase({ id, kind, status, lines }: OrderReturn): OpenCase {
+  return { returnId: id, kind, status, lines: lines.map(({ lineId, quantity }) => ({ lineId, quantity })) };
+}

@@ -1,0 +1,71 @@
+/** What after-sales are decided by beside the orders themselves, in one statement however many orders are asked for. */
+import { type RawBuilder, sql } from "kysely";
+import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
+import type { Reader } from "#database/transaction.ts";
+import { utc } from "#database/utc.ts";
+import type { AfterSalesFacts } from "./option.ts";
+
+const returnDays = 365;
+const dayMs = 86_400_000;
+
+type Facts = Omit<AfterSalesFacts, "now">;
+
+interface FoundFacts {
+  readonly stocked: readonly { readonly productId: string; readonly variantId: string }[];
+  readonly returns: number;
+  /** When the first of what is held is free again, the first price is another, and the first return counts no longer. */
+  readonly turns: readonly (string | null)[];
+}
+
+/** By the order's id. */
+export async function findAfterSalesFacts(reader: Reader, orders: readonly OrderAggregate[], now: Date): Promise<Map<string, AfterSalesFacts>> {
+  const since = new Date(now.getTime() - returnDays * dayMs);
+  const { rows } = await sql<FoundFacts & { readonly orderId: string }>`
+    select asked.id as order_id, coalesce(stocked.list, '[]'::json) as stocked, returns.count as returns,
+      json_build_array(${utc(sql`stocked.freed_at`)}, ${utc(sql`priced.turns_at`)}, ${utc(sql`returns.turns_at`)}) as turns
+    from unnest(${orders.map(({ id }) => id)}::text[]) as asked (id)
+    join sales_order o on o.id = asked.id
+    cross join lateral (
+      select min(held.freed_at) as freed_at, json_agg(json_build_object('productId', v.product_id, 'variantId', v.id) order by v.product_id, v.id)
+        filter (where s.on_hand - s.reserved + held.lapsed > 0) as list
+      from variant v
+      join product p on p.id = v.product_id and p.status = 'published'
+      join stock_level s on s.variant_id = v.id
+      cross join lateral (
+        select coalesce(sum(h.quantity) filter (where h.expires_at <= ${now}::timestamptz), 0) as lapsed,
+          min(h.expires_at) filter (where h.expires_at > ${now}::timestamptz) as freed_at
+        from stock_hold h where h.variant_id = v.id) as held
+      where exists (select from order_line l where l.order_id = o.id and l.product_id = v.product_id and (l.variant_id = v.id
+        or ${priceOf(sql`v.id`, now)} = coalesce(${priceOf(sql`l.variant_id`, now)}, l.unit_price_minor)))) as stocked
+    cross join lateral (
+      select min(turn.at) as turns_at
+      from order_line l
+      join variant v on v.product_id = l.product_id
+      join price x on x.variant_id = v.id and x.market_id = o.market_id
+      cross join lateral (values (x.valid_from), (x.valid_until)) as turn (at)
+      where l.order_id = o.id and turn.at > ${now}::timestamptz) as priced
+    cross join lateral (
+      select count(*)::int as count, min(r.requested_at) + ${returnDays}::int * interval '24 hours' as turns_at
+      from order_return r join sales_order other on other.id = r.order_id
+      where other.merchant_id = o.merchant_id and (other.id = o.id or other.buyer_reference = o.buyer_reference)
+        and r.kind in ('return_refund', 'exchange', 'refund_only') and r.status not in ('declined', 'canceled')
+        and r.requested_at > ${since}::timestamptz) as returns`.execute(reader);
+  return new Map(rows.map(({ orderId, ...read }) => [orderId, { now, ...toFacts(read) }]));
+}
+
+/** Today, in the order's market. Nothing is paid for an exchange: a thing is exchanged for what costs the same as it does. */
+function priceOf(variantId: RawBuilder<unknown>, now: Date): RawBuilder<number> {
+  return sql<number>`(select x.amount_minor from price x where x.variant_id = ${variantId} and x.market_id = o.market_id
+    and x.valid_from <= ${now}::timestamptz and (x.valid_until is null or x.valid_until > ${now}::timestamptz))`;
+}
+
+export async function readAfterSalesFacts(reader: Reader, order: OrderAggregate, now: Date): Promise<AfterSalesFacts> {
+  const facts = (await findAfterSalesFacts(reader, [order], now)).get(order.id);
+  return facts ?? { now, ...toFacts({ stocked: [], returns: 0, turns: [] }) };
+}
+
+function toFacts({ stocked, returns, turns }: FoundFacts): Facts {
+  const groups = Map.groupBy(stocked, ({ productId }) => productId);
+  const siblingsInStock = new Map([...groups].map(([productId, variants]) => [productId, variants.map(({ variantId }) => variantId)]));
+  return { siblingsInStock, returnsOfBuyer: returns, turns: turns.filter((at) => at !== null).map((at) => Date.parse(at)) };
+}

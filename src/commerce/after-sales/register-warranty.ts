@@ -1,0 +1,79 @@
+/** A buyer, or the merchant for the buyer, registers the warranty of a line that has arrived: as the order was placed with it, whatever is sold now. */
+import { type Faults, refuseAt, requireNoFaults, textFaults } from "#commerce/catalog/write-faults.ts";
+import { changeLocked, lockOrder, type OrderTarget, type OrderTenant, refuseOrder } from "#commerce/orders/change-order.ts";
+import { dayEndAfter, deliveredAtOf } from "#commerce/orders/deadlines.ts";
+import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
+import { policyOf } from "#commerce/orders/order-policies.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { createId } from "#foundation/ids.ts";
+import type { ChangedPart } from "./change-part.ts";
+
+export interface WarrantyRegisterInput extends OrderTarget {
+  readonly lineId: string;
+  readonly serialNumber?: string | null | undefined;
+}
+
+export const serialNumberMax = 100;
+
+export async function registerWarranty(transaction: Transaction, tenant: OrderTenant, input: WarrantyRegisterInput): Promise<ChangedPart> {
+  requireNoFaults(serialNumberFaults(input));
+  const id = createId("warranty", tenant.now.getTime());
+  const { lineId, serialNumber = null, expectedVersion } = input;
+  const found = await lockOrder(transaction, tenant, input.orderId);
+  const term = plannedWarranty(found, lineId);
+  const order = await changeLocked(transaction, tenant, {
+    order: found,
+    expectedVersion,
+    work: async () => {
+      const { merchantId, now } = tenant;
+      await transaction
+        .insertInto("warrantyRegistration")
+        .values({
+          id,
+          orderId: found.id,
+          orderLineId: lineId,
+          merchantId,
+          serialNumber,
+          ...term,
+          startsAt: new Date(term.startsAt),
+          endsAt: new Date(term.endsAt),
+          createdAt: now,
+          updatedAt: now,
+        })
+        .execute();
+      return { happenings: [{ type: "warranty.registered", id }] };
+    },
+  });
+  return { order, id };
+}
+
+function serialNumberFaults({ serialNumber }: WarrantyRegisterInput): Faults {
+  return textFaults("/serialNumber", serialNumber, { max: serialNumberMax });
+}
+
+export interface PlannedWarranty {
+  readonly startsAt: string;
+  readonly endsAt: string;
+  readonly repairsLeft: number;
+  readonly replacementsLeft: number;
+}
+
+/** Pure. It begins when the last of what came of the line did: nobody loses by having been sent it in parts. */
+export function plannedWarranty(order: OrderAggregate, lineId: string): PlannedWarranty {
+  const line = order.lines.find(({ id }) => id === lineId);
+  if (line === undefined) throw refuseAt("resource_not_found", "/lineId", { code: "unknown", message: "The order has no such line." });
+  const registered = order.warranties.find((warranty) => warranty.lineId === lineId);
+  if (registered !== undefined) throw refuseOrder("already_exists", order, { data: { lineId, warrantyId: registered.id } });
+  const { months, repairs, replacements } = policyOf(order, "warranty").rules;
+  if (months === 0) throw refuseOrder("invalid_state", order, { reason: "warranty_not_offered", data: { lineId } });
+  const startsAt = beginningOf(order, line);
+  return { startsAt, endsAt: dayEndAfter(startsAt, { months }, order.timeZone), repairsLeft: repairs, replacementsLeft: replacements };
+}
+
+function beginningOf(order: OrderAggregate, line: OrderLine): string {
+  const deliveredAt = deliveredAtOf(order, line);
+  if (line.delivered === 0 || deliveredAt === null)
+    throw refuseOrder("invalid_state", order, { reason: "not_delivered_yet", data: { lineId: line.id } });
+  if (line.delivered === line.returned) throw refuseOrder("invalid_state", order, { reason: "already_returned", data: { lineId: line.id } });
+  return deliveredAt;
+}

@@ -1,0 +1,168 @@
+/**
+ * The steps of a return that its merchant or its carrier takes before the thing is there: approved, declined, under way, received; and the buyer's
+ * way out of it. What was asked for is given back to the order's lines by whatever ends a return before it is inspected.
+ */
+import type { Expected } from "#commerce/carts/cart-status.ts";
+import { type Faults, requireNoFaults, textFaults } from "#commerce/catalog/write-faults.ts";
+import { type OrderHappening, orderIdOf, type OrderOutcome, type OrderTenant } from "#commerce/orders/change-order.ts";
+import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { fail } from "#foundation/failure.ts";
+import { type ChangedPart, changePart } from "./change-part.ts";
+import { cancelReplacement, createReplacement, isReplacementSent, sendsReplacement } from "./exchange.ts";
+import { countedFaults, type LineCount } from "./return-counts.ts";
+import { isOfUnsent } from "./line-units.ts";
+import { countReturnLines, holdsUnits, moveOrderLines, moveReturn } from "./return-rows.ts";
+import { refuseReturn, requireReturnVersion, requireStep, type ReturnStep } from "./return-transitions.ts";
+import { requireSettleable, type ReturnToSettle, settleReturn } from "./settle-return.ts";
+import { requireUnsent, withdrawUnsent } from "./withdraw-unsent.ts";
+
+export interface ReturnTarget extends Expected {
+  readonly returnId: string;
+}
+
+export interface FoundReturn {
+  readonly order: OrderAggregate;
+  readonly found: OrderReturn;
+}
+
+export interface ReturnChange {
+  readonly target: ReturnTarget;
+  readonly step: ReturnStep;
+  /** What else must be so, beside where the return stands: state before version. */
+  readonly requireState?: (found: FoundReturn) => void;
+  readonly work: (found: FoundReturn) => Promise<OrderOutcome>;
+}
+
+/** One step of a return, if it may be taken from where the return stands. */
+export async function changeReturn(
+  transaction: Transaction,
+  tenant: OrderTenant,
+  { target, step, requireState, work }: ReturnChange,
+): Promise<ChangedPart> {
+  const { returnId: id, expectedVersion } = target;
+  const orderId = await orderIdOf(transaction, tenant, { part: "return", id });
+  const order = await changePart(transaction, tenant, {
+    orderId,
+    work: async (before) => {
+      const found = before.returns.find((candidate) => candidate.id === id);
+      if (found === undefined) throw fail("resource_not_found");
+      requireStep(found, step);
+      requireState?.({ order: before, found });
+      requireReturnVersion(found, expectedVersion);
+      return work({ order: before, found });
+    },
+  });
+  return { order, id };
+}
+
+export function approveReturn(transaction: Transaction, tenant: OrderTenant, target: ReturnTarget): Promise<ChangedPart> {
+  return changeReturn(transaction, tenant, {
+    target,
+    step: "approve",
+    requireState: ({ order, found }) => {
+      if (isOfUnsent(found)) requireUnsent(order, found);
+      if (isSettledAtOnce(found)) requireSettleable({ order, found, units: found.lines });
+    },
+    work: (found) => approve(transaction, tenant, found),
+  });
+}
+
+/** Nothing of it comes back. */
+const isSettledAtOnce = (found: Pick<OrderReturn, "kind" | "method">): boolean => found.kind === "refund_only" || isOfUnsent(found);
+
+/** What of a return its approval needs. */
+export interface ReturnToApprove {
+  readonly order: OrderAggregate;
+  readonly found: Omit<ReturnToSettle["found"], "lines"> & Pick<OrderReturn, "exchangeVariantId"> & { readonly lines: readonly LineQuantity[] };
+}
+
+/** Also what a request that needs nobody's consent goes through, in the same transaction. */
+export async function approve(transaction: Transaction, tenant: OrderTenant, { order, found }: ReturnToApprove): Promise<OrderOutcome> {
+  const approved: OrderHappening = { type: "return.approved", id: found.id };
+  if (isSettledAtOnce(found)) {
+    await giveBackRequested(transaction, found);
+    const settled = { order, found, units: found.lines };
+    const { happenings, ...patch } = await (isOfUnsent(found) ? withdrawUnsent : settleReturn)(transaction, tenant, settled);
+    await moveReturn(transaction, tenant, { id: found.id, status: "closed" });
+    return { ...patch, happenings: [approved, { type: "return.closed", id: found.id }, ...happenings] };
+  }
+  const sent = sendsReplacement(found) ? await createReplacement(transaction, tenant, { order, found }) : [];
+  await moveReturn(transaction, tenant, { id: found.id, status: "approved" });
+  return { happenings: [approved, ...sent] };
+}
+
+export interface ReturnDeclineInput extends ReturnTarget {
+  readonly reason: string;
+}
+
+export const declineReasonMax = 500;
+
+export function declineReturn(transaction: Transaction, tenant: OrderTenant, input: ReturnDeclineInput): Promise<ChangedPart> {
+  requireNoFaults(declineFaults(input));
+  return changeReturn(transaction, tenant, {
+    target: input,
+    step: "decline",
+    work: async ({ found }) => {
+      await moveReturn(transaction, tenant, { id: found.id, status: "declined", declineReason: input.reason });
+      await giveBackRequested(transaction, found);
+      return { happenings: [{ type: "return.declined", id: found.id }] };
+    },
+  });
+}
+
+function declineFaults({ reason }: ReturnDeclineInput): Faults {
+  return textFaults("/reason", reason, { max: declineReasonMax, lines: "many" });
+}
+
+export function trackReturn(transaction: Transaction, tenant: OrderTenant, target: ReturnTarget): Promise<ChangedPart> {
+  return changeReturn(transaction, tenant, {
+    target,
+    step: "track",
+    work: async ({ found }) => {
+      await moveReturn(transaction, tenant, { id: found.id, status: "in_transit" });
+      return { happenings: [{ type: "return.in_transit", id: found.id }] };
+    },
+  });
+}
+
+export interface ReturnReceiveInput extends ReturnTarget {
+  readonly lines: readonly (LineCount & { readonly received: number })[];
+}
+
+export function receiveReturn(transaction: Transaction, tenant: OrderTenant, input: ReturnReceiveInput): Promise<ChangedPart> {
+  return changeReturn(transaction, tenant, {
+    target: input,
+    step: "receive",
+    work: async ({ found }) => {
+      requireNoFaults(countedFaults(found, input.lines, { received: ({ quantity }) => quantity }));
+      await countReturnLines(transaction, { returnId: found.id, lines: input.lines });
+      await moveReturn(transaction, tenant, { id: found.id, status: "received" });
+      return { happenings: [{ type: "return.received", id: found.id }] };
+    },
+  });
+}
+
+export function cancelReturn(transaction: Transaction, tenant: OrderTenant, target: ReturnTarget): Promise<ChangedPart> {
+  return changeReturn(transaction, tenant, {
+    target,
+    step: "cancel",
+    requireState: ({ order, found }) => {
+      if (isReplacementSent(order, found)) throw refuseReturn("invalid_state", found, { reason: "replacement_sent" });
+    },
+    work: async ({ order, found }) => {
+      await moveReturn(transaction, tenant, { id: found.id, status: "canceled" });
+      await giveBackRequested(transaction, found);
+      const replaced = await cancelReplacement(transaction, tenant, { order, found });
+      return { happenings: [{ type: "return.canceled", id: found.id }, ...replaced] };
+    },
+  });
+}
+
+async function giveBackRequested(transaction: Transaction, found: ReturnToApprove["found"]): Promise<void> {
+  if (!holdsUnits(found)) return;
+  await moveOrderLines(
+    transaction,
+    found.lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: -quantity })),
+  );
+}

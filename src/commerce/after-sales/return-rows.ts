@@ -1,0 +1,95 @@
+/** The rows of returns and what they do to the quantities of an order's lines. Only written by who holds the order's lock. */
+import { sql } from "kysely";
+import type { OrderTenant } from "#commerce/orders/change-order.ts";
+import type { LineQuantity, OrderReturn, ReturnStatus } from "#commerce/orders/order-aggregate.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { isOfUnsent } from "./line-units.ts";
+import { isLost } from "./reasons.ts";
+
+export interface NewReturn extends Omit<
+  OrderReturn,
+  "declineReason" | "inspectionNote" | "requestedAt" | "closedAt" | "version" | "updatedAt" | "lines"
+> {
+  readonly orderId: string;
+  readonly lines: readonly LineQuantity[];
+}
+
+export async function insertReturn(transaction: Transaction, { merchantId, now }: OrderTenant, { lines, ...row }: NewReturn): Promise<void> {
+  await transaction
+    .insertInto("orderReturn")
+    .values({ ...row, merchantId, requestedAt: now, updatedAt: now })
+    .execute();
+  await transaction
+    .insertInto("returnLine")
+    .values(lines.map(({ lineId, quantity }) => ({ returnId: row.id, orderLineId: lineId, quantity })))
+    .execute();
+}
+
+/** Units that never came, or were never sent, cannot be asked back: they are settled without the line's returns knowing of them. */
+export function holdsUnits(found: Pick<OrderReturn, "kind" | "reason" | "method">): boolean {
+  return !isLost(found) && !isOfUnsent(found);
+}
+
+export interface ReturnMove {
+  readonly id: string;
+  readonly status: ReturnStatus;
+  readonly declineReason?: string;
+  readonly inspectionNote?: string | null;
+}
+
+export async function moveReturn(
+  transaction: Transaction,
+  { now }: OrderTenant,
+  { id, status, declineReason, inspectionNote }: ReturnMove,
+): Promise<void> {
+  await transaction
+    .updateTable("orderReturn")
+    .set((row) => ({
+      status,
+      version: row("version", "+", 1),
+      updatedAt: now,
+      ...(declineReason === undefined ? {} : { declineReason }),
+      ...(inspectionNote === undefined ? {} : { inspectionNote }),
+      ...(status === "closed" ? { closedAt: now } : {}),
+    }))
+    .where("id", "=", id)
+    .execute();
+}
+
+export interface ReturnLineCounts {
+  readonly lineId: string;
+  readonly received?: number;
+  readonly accepted?: number;
+  readonly restocked?: number;
+}
+
+/** What is left out stays. */
+export async function countReturnLines(
+  transaction: Transaction,
+  { returnId, lines }: { readonly returnId: string; readonly lines: readonly ReturnLineCounts[] },
+): Promise<void> {
+  await sql`
+    update return_line l
+    set received = coalesce(c.received, l.received), accepted = coalesce(c.accepted, l.accepted), restocked = coalesce(c.restocked, l.restocked)
+    from json_to_recordset(${JSON.stringify(lines)}::json) as c("lineId" text, received int, accepted int, restocked int)
+    where l.return_id = ${returnId} and l.order_line_id = c."lineId"`.execute(transaction);
+}
+
+export interface LineMove {
+  readonly lineId: string;
+  readonly returnRequested?: number;
+  readonly returned?: number;
+  readonly refunded?: number;
+  readonly reducedMinor?: number;
+}
+
+/** Adds to what the order's lines have; what is left out stays. */
+export async function moveOrderLines(transaction: Transaction, moves: readonly LineMove[]): Promise<void> {
+  await sql`
+    update order_line l
+    set return_requested = l.return_requested + coalesce(m."returnRequested", 0), returned = l.returned + coalesce(m.returned, 0),
+      refunded = l.refunded + coalesce(m.refunded, 0), reduced_minor = l.reduced_minor + coalesce(m."reducedMinor", 0)
+    from json_to_recordset(${JSON.stringify(moves)}::json)
+      as m("lineId" text, "returnRequested" int, returned int, refunded int, "reducedMinor" bigint)
+    where l.id = m."lineId"`.execute(transaction);
+}

@@ -1,0 +1,65 @@
+/** What units that come back are worth to their buyer: their share of the order, less the fees that the buyer bears. */
+import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
+import { shippingLeftMinor, unitsValueMinor } from "#commerce/orders/cancel-lines.ts";
+import type { LineQuantity, OrderAggregate, ReturnKind } from "#commerce/orders/order-aggregate.ts";
+import { policyOf } from "#commerce/orders/order-policies.ts";
+import { mulDivHalfEven } from "#commerce/pricing/allocate.ts";
+import { paidBackUnits } from "./line-units.ts";
+
+export interface ValuedReturn {
+  readonly kind: ReturnKind;
+  /** For a reason that is the merchant's fault. */
+  readonly isFault: boolean;
+  /** Because it never came. */
+  readonly isLost: boolean;
+  readonly method: ReturnMethod;
+  readonly lines: readonly LineQuantity[];
+}
+
+export interface ReturnValue {
+  /** What the units were worth, in the order of the lines asked for. */
+  readonly lines: readonly (LineQuantity & { readonly amountMinor: number })[];
+  /** What the buyer once paid for the delivery, and has back. */
+  readonly shippingMinor: number;
+  readonly restockingMinor: number;
+  readonly postageMinor: number;
+  /** All of it, less the fees. */
+  readonly refundMinor: number;
+}
+
+const refunding: ReadonlySet<ReturnKind> = new Set(["return_refund", "refund_only", "withdrawal"]);
+const sent: ReadonlySet<ReturnMethod> = new Set(["mail", "pickup"]);
+const wholeBasisPoints = 10_000;
+
+/** Nothing for what is exchanged, repaired or replaced; never more than the buyer still owes or has paid: something may have been forgiven. */
+export function returnValue(order: OrderAggregate, valued: ValuedReturn): ReturnValue {
+  const { kind, isFault, method, lines: asked } = valued;
+  if (!refunding.has(kind)) return { lines: [], shippingMinor: 0, restockingMinor: 0, postageMinor: 0, refundMinor: 0 };
+  const { restockingBasisPoints, returnShippingMinor } = policyOf(order, "return").rules;
+  const lines = asked.map(({ lineId, quantity }) => ({ lineId, quantity, amountMinor: valueOf(order, { lineId, quantity }) }));
+  const shippingMinor = endsDelivery(order, valued) ? Math.max(0, shippingLeftMinor(order)) : 0;
+  const isRestocked = kind === "return_refund" && !isFault;
+  const fees = lines.map(({ amountMinor }) => (isRestocked ? mulDivHalfEven(amountMinor, restockingBasisPoints, wholeBasisPoints) : 0));
+  const restockingMinor = fees.reduce((sum, fee) => sum + fee, 0);
+  const leftMinor = lines.reduce((sum, { amountMinor }) => sum + amountMinor, shippingMinor) - restockingMinor;
+  const postageMinor = kind !== "refund_only" && !isFault && sent.has(method) ? Math.min(returnShippingMinor, leftMinor) : 0;
+  const refundMinor = Math.min(leftMinor - postageMinor, Math.max(0, order.totalMinor - order.reducedMinor));
+  return { lines, shippingMinor, restockingMinor, postageMinor, refundMinor };
+}
+
+function valueOf({ lines }: OrderAggregate, { lineId, quantity }: LineQuantity): number {
+  const line = lines.find(({ id }) => id === lineId);
+  return line === undefined ? 0 : unitsValueMinor(line, quantity);
+}
+
+/**
+ * Whoever withdraws from the whole order gets the delivery back too (Directive 2011/83/EU, article 13), and so does whoever none of it ever came to
+ * (article 18).
+ */
+function endsDelivery(order: OrderAggregate, { kind, isLost, lines }: ValuedReturn): boolean {
+  const carried = order.lines.filter(({ requiresShipping }) => requiresShipping);
+  const quantities = new Map(lines.map(({ lineId, quantity }) => [lineId, quantity]));
+  if (!carried.some(({ id }) => (quantities.get(id) ?? 0) > 0)) return false;
+  const isLast = carried.every((line) => line.canceled + paidBackUnits(order, line) + (quantities.get(line.id) ?? 0) >= line.ordered);
+  return isLast && (kind === "withdrawal" || (isLost && carried.every(({ delivered }) => delivered === 0)));
+}

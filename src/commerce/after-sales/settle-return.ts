@@ -1,0 +1,122 @@
+/**
+ * Giving back what a return is worth: the buyer owes that much less, and of what was paid too much then, the provider gives back. What was promised
+ * when the return was asked for is what is paid, or more where it is worth more by now, as the last of several that bring the whole order back; where
+ * less was accepted, what that is worth. An authorization that nothing is owed of any more is let go. Credit is the merchant's own books' affair: the money
+ * of the order stays where it is, and the return tells how much it is.
+ */
+import { refundableMinor } from "#commerce/orders/cancel-lines.ts";
+import type { OrderHappening, OrderOutcome, OrderTenant } from "#commerce/orders/change-order.ts";
+import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
+import { wantedOf } from "#commerce/orders/order-statuses.ts";
+import { coverRefund, queueRefund, requireNoDispute } from "#commerce/orders/queue-refund.ts";
+import { voidIfNothingOwed } from "#commerce/orders/void-payment.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { isOfUnsent } from "./line-units.ts";
+import { isLost, isMerchantFault, type ReturnReason } from "./reasons.ts";
+import { moveOrderLines } from "./return-rows.ts";
+import { returnValue } from "./return-value.ts";
+
+export interface ReturnToSettle {
+  readonly order: OrderAggregate;
+  readonly found: Pick<OrderReturn, "id" | "kind" | "reason" | "method" | "settlement" | "refundMinor"> & { readonly lines: readonly LineQuantity[] };
+  /** The units that money is given back for, by the return's lines. */
+  readonly units: readonly LineQuantity[];
+}
+
+type SettledLine = LineQuantity & { readonly amountMinor: number };
+
+export interface ReturnSettlement {
+  readonly lines: readonly SettledLine[];
+  readonly shippingMinor: number;
+  /** By how much the buyer owes less. */
+  readonly reducedMinor: number;
+  /** Of it, what was paid already. */
+  readonly refundMinor: number;
+}
+
+/** Pure. Never more than the buyer still owed for it: something may have been forgiven since it was asked for. */
+export function returnSettlement({ order, found, units }: ReturnToSettle): ReturnSettlement {
+  const { kind, reason, method, lines: asked, refundMinor: promisedMinor } = found;
+  const before = beforeInspection({ order, found, units });
+  const lines = units
+    .map(({ lineId, quantity }) => ({ lineId, quantity: Math.min(quantity, leftOf(before, lineId)) }))
+    .filter(({ quantity }) => quantity > 0);
+  const terms = { kind, isFault: isMerchantFault(reason as ReturnReason), isLost: isLost(found), method: method ?? ("keep_item" as const) };
+  const value = returnValue(before, { ...terms, lines });
+  const isWhole = asked.every(({ lineId, quantity }) => lines.some((line) => line.lineId === lineId && line.quantity === quantity));
+  const netMinor = isWhole ? Math.max(promisedMinor, value.refundMinor) : Math.min(promisedMinor, value.refundMinor);
+  const covered = coverRefund(Math.min(netMinor, order.totalMinor - order.reducedMinor), {
+    lines: withinLines(order, { lines: value.lines, wantedMinor: netMinor - value.shippingMinor }),
+    shippingMinor: value.shippingMinor,
+  });
+  const reducedMinor = covered.lines.reduce((sum, { amountMinor }) => sum + amountMinor, covered.shippingMinor);
+  const owedMinor = order.totalMinor - order.reducedMinor - reducedMinor;
+  return { ...covered, reducedMinor, refundMinor: Math.min(reducedMinor, Math.max(0, refundableMinor(order) - owedMinor)) };
+}
+
+/** As if it had not been inspected yet: its value is asked for as it was when it was promised. */
+function beforeInspection({ order, found, units }: ReturnToSettle): OrderAggregate {
+  const returns = order.returns.filter(({ id }) => id !== found.id);
+  if (found.kind === "refund_only" || isOfUnsent(found)) return { ...order, returns };
+  const counted = new Map(units.map(({ lineId, quantity }) => [lineId, quantity]));
+  return { ...order, returns, lines: order.lines.map((line) => ({ ...line, returned: line.returned - (counted.get(line.id) ?? 0) })) };
+}
+
+function leftOf({ lines }: OrderAggregate, lineId: string): number {
+  const line = lines.find(({ id }) => id === lineId);
+  return line === undefined ? 0 : wantedOf(line) - line.refunded;
+}
+
+/**
+ * A line gives what it still has. A promise may be a few minor units more than its units are worth by now, because units are rounded in the order in
+ * which they go: those come from where there is room.
+ */
+function withinLines(
+  { lines: all }: OrderAggregate,
+  { lines, wantedMinor }: { readonly lines: readonly SettledLine[]; readonly wantedMinor: number },
+): SettledLine[] {
+  let missing = wantedMinor - lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
+  return lines.map((settled) => {
+    const line = all.find(({ id }) => id === settled.lineId);
+    const roomMinor = line === undefined ? 0 : line.totalMinor - line.reducedMinor;
+    const amountMinor = Math.min(roomMinor, settled.amountMinor + Math.max(0, missing));
+    missing -= Math.max(0, amountMinor - settled.amountMinor);
+    return { ...settled, amountMinor };
+  });
+}
+
+/** Money that has to go back is not with a bank that decides about it. */
+export function requireSettleable(settled: ReturnToSettle): void {
+  const isCredit = settled.found.settlement === "store_credit";
+  if (!isCredit && returnSettlement(settled).refundMinor > 0) requireNoDispute(settled.order);
+}
+
+/** Writes it down, on the return as well; the return itself is closed by who calls. */
+export async function settleReturn(transaction: Transaction, tenant: OrderTenant, settled: ReturnToSettle): Promise<OrderOutcome> {
+  const { found } = settled;
+  const settlement = returnSettlement(settled);
+  const isCredit = found.settlement === "store_credit";
+  await moveOrderLines(
+    transaction,
+    settlement.lines.map(({ lineId, quantity, amountMinor }) => ({ lineId, refunded: quantity, reducedMinor: isCredit ? 0 : amountMinor })),
+  );
+  await transaction.updateTable("orderReturn").set({ refundMinor: settlement.reducedMinor }).where("id", "=", found.id).execute();
+  if (isCredit) return { happenings: [] };
+  const patch = { reducedMinor: settlement.reducedMinor, shippingReducedMinor: settlement.shippingMinor };
+  const happenings = await giveBack(transaction, tenant, { ...settled, settlement });
+  const { reducedMinor, refundMinor } = settlement;
+  await voidIfNothingOwed(transaction, tenant, { order: settled.order, reducedMinor, refundMinor });
+  return { ...patch, happenings };
+}
+
+async function giveBack(
+  transaction: Transaction,
+  tenant: OrderTenant,
+  { order, found, settlement }: ReturnToSettle & { readonly settlement: ReturnSettlement },
+): Promise<OrderHappening[]> {
+  const { refundMinor: amountMinor } = settlement;
+  if (amountMinor === 0) return [];
+  const covered = coverRefund(amountMinor, settlement);
+  const id = await queueRefund(transaction, tenant, { order, amountMinor, reason: "order_returned", returnId: found.id, ...covered });
+  return [{ type: "refund.created", id }];
+}

@@ -1,0 +1,181 @@
+/** Claims under a warranty: opened while it holds and has the benefit left, one at a time; accepting one uses the benefit up by one. */
+import type { Expected } from "#commerce/carts/cart-status.ts";
+import { type Faults, requireNoFaults, textFaults } from "#commerce/catalog/write-faults.ts";
+import { toId } from "#commerce/catalog/write-tenant.ts";
+import { orderIdOf, type OrderTenant } from "#commerce/orders/change-order.ts";
+import type { OrderAggregate, OrderWarranty } from "#commerce/orders/order-aggregate.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { fail, type Failure, type FailureConflict } from "#foundation/failure.ts";
+import { createId } from "#foundation/ids.ts";
+import { type ChangedPart, changePart } from "./change-part.ts";
+
+export const claimKinds = ["repair", "replacement"] as const;
+export type ClaimKind = (typeof claimKinds)[number];
+export const claimOutcomes = ["accepted", "rejected"] as const;
+export type ClaimOutcome = (typeof claimOutcomes)[number];
+
+type Claim = OrderWarranty["claims"][number];
+
+export const claimTextMax = 1000;
+/** Whatever became of them: a warranty must not grow without end. */
+const claimsPerWarrantyMax = 100;
+
+export interface WarrantyClaimOpenInput extends Expected {
+  readonly warrantyId: string;
+  readonly kind: ClaimKind;
+  readonly description: string;
+}
+
+export async function openWarrantyClaim(transaction: Transaction, tenant: OrderTenant, input: WarrantyClaimOpenInput): Promise<ChangedPart> {
+  requireNoFaults(claimTextFaults("/description", input.description));
+  const { warrantyId, kind, description } = input;
+  const orderId = await orderIdOf(transaction, tenant, { part: "warranty", id: warrantyId });
+  const order = await changePart(transaction, tenant, {
+    orderId,
+    work: async (found) => {
+      const warranty = warrantyOf(found, warrantyId);
+      requireClaimable(warranty, { kind, now: tenant.now });
+      requireWarrantyVersion(warranty, input);
+      const { merchantId, now } = tenant;
+      await transaction
+        .insertInto("warrantyClaim")
+        .values({ id: createId("warrantyClaim", now.getTime()), warrantyId, merchantId, kind, description, openedAt: now })
+        .execute();
+      await touchWarranty(transaction, tenant, { id: warrantyId });
+      return { happenings: [{ type: "warranty.claim_opened", id: warrantyId }] };
+    },
+  });
+  return { order, id: warrantyId };
+}
+
+export interface WarrantyClaimResolveInput extends Expected {
+  readonly claimId: string;
+  readonly outcome: ClaimOutcome;
+  readonly resolution: string;
+}
+
+export async function resolveWarrantyClaim(transaction: Transaction, tenant: OrderTenant, input: WarrantyClaimResolveInput): Promise<ChangedPart> {
+  requireNoFaults(claimTextFaults("/resolution", input.resolution));
+  const { warrantyId, orderId } = await ownerOfClaim(transaction, tenant, input.claimId);
+  const order = await changePart(transaction, tenant, {
+    orderId,
+    work: async (found) => {
+      const warranty = warrantyOf(found, warrantyId);
+      const claim = warranty.claims.find(({ id }) => id === input.claimId);
+      if (claim === undefined) throw fail("resource_not_found");
+      requireOpenClaim(warranty, claim);
+      if (input.outcome === "accepted") requireBenefit(warranty, claim.kind);
+      requireWarrantyVersion(warranty, input);
+      await writeResolution(transaction, tenant, { claim, input });
+      await touchWarranty(transaction, tenant, { id: warrantyId, used: input.outcome === "accepted" ? { [claim.kind]: 1 } : {} });
+      return { happenings: [{ type: "warranty.claim_resolved", id: warrantyId }] };
+    },
+  });
+  return { order, id: warrantyId };
+}
+
+function claimTextFaults(field: string, text: string): Faults {
+  return textFaults(field, text, { max: claimTextMax, lines: "many" });
+}
+
+async function ownerOfClaim(
+  transaction: Transaction,
+  { merchantId }: Pick<OrderTenant, "merchantId">,
+  claimId: string,
+): Promise<{ readonly warrantyId: string; readonly orderId: string }> {
+  const owner = await transaction
+    .selectFrom("warrantyClaim as c")
+    .innerJoin("warrantyRegistration as w", "w.id", "c.warrantyId")
+    .select(["w.id as warrantyId", "w.orderId"])
+    .where("c.id", "=", toId(claimId))
+    .where("c.merchantId", "=", merchantId)
+    .executeTakeFirst();
+  if (owner === undefined) throw fail("resource_not_found");
+  return owner;
+}
+
+function warrantyOf({ warranties }: OrderAggregate, warrantyId: string): OrderWarranty {
+  const found = warranties.find(({ id }) => id === warrantyId);
+  if (found === undefined) throw fail("resource_not_found");
+  return found;
+}
+
+/** What a buyer asks for first is what is told first: a warranty that is void has no end to speak of. */
+function requireClaimable(warranty: OrderWarranty, { kind, now }: { readonly kind: ClaimKind; readonly now: Date }): void {
+  if (warranty.status === "void") throw refuseWarranty(warranty, { reason: "warranty_void" });
+  if (new Date(warranty.endsAt) < now) throw refuseWarranty(warranty, { reason: "warranty_expired", data: { endsAt: warranty.endsAt } });
+  const limit = { limit: claimsPerWarrantyMax };
+  if (warranty.claims.length >= claimsPerWarrantyMax) throw refuseWarranty(warranty, { reason: "claim_limit_reached", data: limit });
+  const open = warranty.claims.find(({ status }) => status === "open");
+  if (open !== undefined) throw refuseWarranty(warranty, { reason: "claim_open", data: { claimId: open.id } });
+  requireBenefit(warranty, kind);
+}
+
+export function benefitLeft({ repairsLeft, replacementsLeft }: OrderWarranty, kind: ClaimKind): number {
+  return kind === "repair" ? repairsLeft : replacementsLeft;
+}
+
+/** Claims that were accepted, and that nothing has come back under yet: each grants one. */
+export function openGrants({ claims }: OrderWarranty, kind: ClaimKind): string[] {
+  return claims.filter((claim) => claim.kind === kind && claim.status === "accepted" && claim.returnId === null).map(({ id }) => id);
+}
+
+function requireBenefit(warranty: OrderWarranty, kind: ClaimKind): void {
+  if (benefitLeft(warranty, kind) < 1) throw refuseWarranty(warranty, { reason: "benefit_exhausted", data: { kind } });
+}
+
+function requireOpenClaim(warranty: OrderWarranty, { id, status }: Claim): void {
+  if (status !== "open") throw refuseWarranty(warranty, { reason: "claim_resolved", data: { claimId: id, claimStatus: status } });
+}
+
+async function writeResolution(
+  transaction: Transaction,
+  { now }: OrderTenant,
+  { claim, input }: { readonly claim: Claim; readonly input: WarrantyClaimResolveInput },
+): Promise<void> {
+  await transaction
+    .updateTable("warrantyClaim")
+    .set({ status: input.outcome, resolution: input.resolution, resolvedAt: now })
+    .where("id", "=", claim.id)
+    .execute();
+}
+
+export interface WarrantyTouch {
+  readonly id: string;
+  /** Of what it grants. */
+  readonly used?: Partial<Record<ClaimKind, number>>;
+}
+
+/** A change of a warranty: its version rises, and what of its benefits is used goes. */
+export async function touchWarranty(transaction: Transaction, { now }: Pick<OrderTenant, "now">, { id, used = {} }: WarrantyTouch): Promise<void> {
+  await transaction
+    .updateTable("warrantyRegistration")
+    .set((row) => ({
+      version: row("version", "+", 1),
+      updatedAt: now,
+      repairsLeft: row("repairsLeft", "-", used.repair ?? 0),
+      replacementsLeft: row("replacementsLeft", "-", used.replacement ?? 0),
+    }))
+    .where("id", "=", id)
+    .execute();
+}
+
+/** The warranty's own. */
+function requireWarrantyVersion(warranty: OrderWarranty, { expectedVersion }: Expected): void {
+  if (expectedVersion === null || expectedVersion === undefined || expectedVersion === warranty.version) return;
+  throw fail("version_conflict", { conflict: warrantyConflict(warranty, {}) });
+}
+
+interface RefusedWarranty {
+  readonly reason?: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** A 409 that says what the warranty is like. */
+function refuseWarranty(warranty: OrderWarranty, refused: RefusedWarranty): Failure {
+  return fail("invalid_state", { conflict: warrantyConflict(warranty, refused) });
+}
+
+function warrantyConflict({ id, status, version }: OrderWarranty, { reason, data = {} }: RefusedWarranty): FailureConflict {
+  return { resource: "warranty", id, currentStatus: status, currentVersion: version, reason: reason ?? null, data };
+}

@@ -1,0 +1,175 @@
+/** What the eligibility of an order allows, a request for it gets, and nothing else: at the same instant, whatever the order is like. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { afterSalesEligibility } from "#commerce/after-sales/eligibility.ts";
+import type { AfterSalesFacts, AfterSalesOption } from "#commerce/after-sales/option.ts";
+import { type PlannedReturn, planReturn, type ReturnRequest } from "#commerce/after-sales/plan-return.ts";
+import { reasonsByKind, returnReasons } from "#commerce/after-sales/reasons.ts";
+import { returnSettlement } from "#commerce/after-sales/settle-return.ts";
+import { type OrderAggregate, returnKinds } from "#commerce/orders/order-aggregate.ts";
+import { Failure } from "#foundation/failure.ts";
+import "#test/support/properties.ts";
+import { anyFacts, anyOrder } from "./any-order.ts";
+
+const anyRequest = fc.constantFrom(...returnKinds).chain((kind) =>
+  fc.record({
+    kind: fc.constant(kind),
+    // Also those that the kind is not asked for.
+    reason: fc.oneof({ arbitrary: fc.constantFrom(...reasonsByKind[kind]), weight: 4 }, { arbitrary: fc.constantFrom(...returnReasons), weight: 1 }),
+    quantity: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 5 })),
+    place: fc.integer({ min: 0, max: 2 }),
+  }),
+);
+
+interface Asked {
+  readonly order: OrderAggregate;
+  readonly facts: AfterSalesFacts;
+  readonly input: ReturnRequest;
+  readonly option: AfterSalesOption;
+}
+
+function askedOf(
+  order: OrderAggregate,
+  facts: AfterSalesFacts,
+  { kind, reason, quantity, place }: typeof anyRequest extends fc.Arbitrary<infer R> ? R : never,
+): Asked {
+  const line = order.lines[place % order.lines.length];
+  if (line === undefined) throw new Error("An order has lines.");
+  const sibling = facts.siblingsInStock.get(line.productId)?.find((id) => id !== line.variantId) ?? "var_unknown";
+  const input = { kind, reason, lines: [{ lineId: line.id, quantity }], ...(kind === "exchange" ? { exchangeVariantId: sibling } : {}) };
+  const shown = afterSalesEligibility(order, facts).lines.find(({ lineId }) => lineId === line.id);
+  const option = shown?.options.find((candidate) => candidate.kind === kind);
+  if (option === undefined) throw new Error("Every line has an option of every kind.");
+  return { order, facts, input, option };
+}
+
+/** What came of it: a plan, or the codes it was refused with. */
+function attempt({ order, facts, input }: Omit<Asked, "option">): PlannedReturn | readonly string[] {
+  try {
+    return planReturn(order, { facts, input });
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const { reasons } = (error.parts.conflict?.data ?? {}) as { readonly reasons?: readonly { readonly code: string }[] };
+    return reasons?.map(({ code }) => code) ?? [error.parts.conflict?.reason ?? error.code];
+  }
+}
+
+const isPlan = (outcome: PlannedReturn | readonly string[]): outcome is PlannedReturn => !Array.isArray(outcome);
+
+const anyAsked = fc.tuple(anyOrder, anyFacts, anyRequest).map((drawn) => askedOf(...drawn));
+const runs = { numRuns: 1500 };
+
+describe("the answer and the deed", () => {
+  it("agree: whatever is accepted was shown as possible, for this reason and so many units", () => {
+    let accepted = 0;
+    fc.assert(
+      fc.property(anyAsked, (asked) => {
+        const outcome = attempt(asked);
+        const { option, input } = asked;
+        if (!isPlan(outcome)) return;
+        accepted += 1;
+        expect(option.decision).not.toBe("denied");
+        expect(option.allowedReasonCodes).toContain(input.reason);
+        expect(input.lines[0]?.quantity).toBeLessThanOrEqual(option.eligibleQuantity);
+      }),
+      runs,
+    );
+    expect(accepted).toBeGreaterThan(50);
+  });
+
+  it("agree: whatever was shown as possible is accepted, up to the last unit, and as one more it is not", () => {
+    fc.assert(
+      fc.property(anyAsked, ({ order, facts, input, option }) => {
+        const isOffered = option.decision !== "denied" && option.allowedReasonCodes.includes(input.reason);
+        const lineId = input.lines[0]?.lineId ?? "";
+        const ask = (quantity: number): boolean => isPlan(attempt({ order, facts, input: { ...input, lines: [{ lineId, quantity }] } }));
+        expect(ask(1)).toBe(isOffered);
+        if (!isOffered) return;
+        // What is kept and what never came are two sorts of units, asked for by their reasons.
+        if (input.kind !== "refund_only") expect(ask(option.eligibleQuantity)).toBe(true);
+        expect(ask(option.eligibleQuantity + 1)).toBe(false);
+      }),
+      runs,
+    );
+  });
+
+  it("agree on why not: what is denied is refused with the codes that were shown", () => {
+    fc.assert(
+      fc.property(anyAsked, ({ option, ...asked }) => {
+        const outcome = attempt(asked);
+        const { kind, reason } = asked.input;
+        const isOther = kind === "refund_only" || !reasonsByKind[kind].includes(reason);
+        if (option.decision !== "denied" || isPlan(outcome) || isOther) return;
+        const shown = option.reasons.map(({ code }) => code);
+        // A reason that is the merchant's fault may meet fewer obstacles than the option shows, and never others.
+        for (const code of outcome) expect(shown).toContain(code);
+      }),
+      runs,
+    );
+  });
+
+  it("agree on the money: all eligible units, the way that is offered first, are promised what was shown", () => {
+    fc.assert(
+      fc.property(anyAsked, ({ order, facts, input, option }) => {
+        const lineId = input.lines[0]?.lineId ?? "";
+        const outcome = attempt({ order, facts, input: { ...input, reason: "unwanted", lines: [{ lineId, quantity: option.eligibleQuantity }] } });
+        if (!isPlan(outcome) || option.estimatedRefund === null) return;
+        expect(outcome.refundMinor).toBe(option.estimatedRefund.amountMinor);
+        expect(outcome.method).toBe(option.methods[0] ?? null);
+        expect(outcome.settlement).toBe(option.settlement[0] ?? null);
+      }),
+      runs,
+    );
+  });
+});
+
+describe("what is shown of the order as a whole", () => {
+  it("is what a request for all that it is shown of comes to", () => {
+    let offered = 0;
+    fc.assert(
+      fc.property(anyOrder, anyFacts, (order, facts) => {
+        const { lines, orderLevel } = afterSalesEligibility(order, facts);
+        const whole = orderLevel.find(({ kind }) => kind === "withdrawal");
+        if (whole === undefined || whole.decision === "denied") return;
+        offered += 1;
+        const meant = lines.flatMap(({ lineId, options }) => {
+          const option = options.find(({ kind }) => kind === "withdrawal");
+          const isMeant = option?.decision === whole.decision && option.methods[0] === whole.methods[0];
+          return isMeant ? [{ lineId, quantity: option.eligibleQuantity }] : [];
+        });
+        const plan = attempt({ order, facts, input: { kind: "withdrawal", reason: "other", lines: meant } });
+        expect(meant.reduce((sum, { quantity }) => sum + quantity, 0)).toBe(whole.eligibleQuantity);
+        expect(plan).toMatchObject({ decision: whole.decision, refundMinor: whole.estimatedRefund?.amountMinor });
+      }),
+      runs,
+    );
+    expect(offered).toBeGreaterThan(50);
+  });
+});
+
+describe("what is paid", () => {
+  it("is what was promised when all is accepted, less when less is, and never more than is still owed", () => {
+    fc.assert(
+      fc.property(anyAsked, fc.integer({ min: 0, max: 5 }), (asked, drawn) => {
+        const { order, input } = asked;
+        const plan = attempt(asked);
+        if (!isPlan(plan)) return;
+        const [{ lineId, quantity }] = plan.lines as [PlannedReturn["lines"][number]];
+        const found = { id: "ret_1", kind: input.kind, reason: input.reason, ...plan };
+        const settle = (units: number): ReturnType<typeof returnSettlement> => {
+          const inspected = input.kind === "refund_only" || plan.method === "keep_item" ? 0 : units;
+          const lines = order.lines.map((line) => (line.id === lineId ? { ...line, returned: line.returned + inspected } : line));
+          return returnSettlement({ order: { ...order, lines }, found, units: [{ lineId, quantity: units }] });
+        };
+        const [whole, part, none] = [settle(quantity), settle(Math.min(drawn, quantity)), settle(0)];
+        expect(whole.reducedMinor).toBe(plan.refundMinor);
+        expect(whole.lines.reduce((sum, line) => sum + line.amountMinor, whole.shippingMinor)).toBe(whole.reducedMinor);
+        expect(part.reducedMinor).toBeGreaterThanOrEqual(0);
+        expect(part.reducedMinor).toBeLessThanOrEqual(whole.reducedMinor);
+        expect(none.reducedMinor).toBe(0);
+        expect(whole.refundMinor).toBeLessThanOrEqual(whole.reducedMinor);
+      }),
+      runs,
+    );
+  });
+});

@@ -1,0 +1,237 @@
+/** Whether an order can be canceled: every state against every clock, each deadline crossed by a millisecond. */
+import { describe, expect, it } from "vitest";
+import { cancellationEligibility, type CancellationEligibility } from "#commerce/orders/cancellation-eligibility.ts";
+import { tornSet } from "#commerce/orders/cancellation-sets.ts";
+import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
+import { delivered, later, paperOrder, type PaperOrder, paperPayment, paperPromotion, pendingRefund, placedAt } from "./paper-order.ts";
+
+const minute = 60_000;
+const soon = later(placedAt, minute);
+const ask = (paper: PaperOrder = {}, now = soon): CancellationEligibility => cancellationEligibility(paperOrder(paper), now);
+const eur = (amountMinor: number): unknown => ({ amountMinor, currency: "EUR", exponent: 2 });
+const codesOf = ({ reasons }: Pick<CancellationEligibility, "reasons">): string[] => reasons.map(({ code }) => code);
+
+describe("an order that is nothing but paid", () => {
+  it("can be canceled as a whole, and the answer says all that follows", () => {
+    expect(ask()).toEqual({
+      orderId: "ord_1",
+      orderVersion: 3,
+      action: "cancel",
+      decision: "allowed",
+      scope: "order",
+      reasons: [],
+      lines: [
+        { lineId: "oln_0", decision: "allowed", cancelableQuantity: 1, orderedQuantity: 1, reasons: [] },
+        { lineId: "oln_1", decision: "allowed", cancelableQuantity: 2, orderedQuantity: 2, reasons: [] },
+      ],
+      allowedReasonCodes: expect.arrayContaining([
+        { code: "changed_mind", label: "Changed my mind", actor: "buyer" },
+        { code: "price_error", label: "Wrong price", actor: "merchant" },
+      ]),
+      deadline: { at: "2026-03-02T12:00:00.000Z", clock: "placed", policyMinutes: 60 },
+      refund: { estimated: eur(3500), method: "refund", shippingRefunded: true, fees: [], promotionEffect: "kept" },
+      consequences: ["stock_released", "order_canceled"],
+      alternatives: [],
+      policy: { id: "pol_cancellation", type: "cancellation", summary: "How it is with cancellation." },
+      evaluatedAt: "2026-03-02T11:01:00.000Z",
+      validUntil: "2026-03-02T11:16:00.000Z",
+    });
+    expect(ask().allowedReasonCodes.map(({ actor, code }) => `${actor} ${code}`)).toEqual([
+      ...["ordered_by_mistake", "changed_mind", "better_price", "arrives_too_late", "wrong_address", "other"].map((code) => `buyer ${code}`),
+      ...["out_of_stock", "fraud_suspected", "price_error", "buyer_unreachable", "other"].map((code) => `merchant ${code}`),
+    ]);
+  });
+});
+
+describe("the clock", () => {
+  it.each([
+    ["request", -1, "allowed", []],
+    ["request", 0, "request_required", ["cancellation_window_elapsed"]],
+    ["request", 1, "request_required", ["cancellation_window_elapsed"]],
+    ["deny", -1, "allowed", []],
+    ["deny", 0, "denied", ["cancellation_window_elapsed"]],
+    ["deny", 1, "denied", ["cancellation_window_elapsed"]],
+  ] as const)("then %s, %i ms from its end: %s", (afterWindow, offset, decision, codes) => {
+    const answer = ask({ rules: { cancellation: { afterWindow } } }, later(placedAt, 60 * minute + offset));
+    expect([answer.decision, codesOf(answer)]).toEqual([decision, codes]);
+    expect(answer.lines.map((line) => line.decision)).toEqual([decision, decision]);
+    expect(answer.deadline).toEqual({ at: "2026-03-02T12:00:00.000Z", clock: "placed", policyMinutes: 60 });
+  });
+
+  it("ends the answer at the deadline when that is nearer than a quarter of an hour, and never later", () => {
+    expect(ask({}, later(placedAt, 45 * minute - 1)).validUntil).toBe(later(placedAt, 60 * minute - 1).toISOString());
+    expect(ask({}, later(placedAt, 45 * minute + 1)).validUntil).toBe("2026-03-02T12:00:00.000Z");
+    expect(ask({}, later(placedAt, 60 * minute)).validUntil).toBe(later(placedAt, 75 * minute).toISOString());
+  });
+
+  it("without minutes ends with the packing, whenever that is", () => {
+    const rules = { cancellation: { windowMinutes: null } };
+    const open = ask({ rules }, later(placedAt, 30 * 24 * 60 * minute));
+    expect([open.decision, open.deadline]).toEqual(["allowed", { at: null, clock: "packing_started", policyMinutes: null }]);
+    const packingStartedAt = "2026-03-02T11:00:30.000Z";
+    const packed = ask({ rules, fulfillments: [{ status: "packing", packingStartedAt }] });
+    expect([packed.decision, codesOf(packed), packed.deadline?.at]).toEqual(["request_required", ["fulfillment_in_progress"], packingStartedAt]);
+  });
+});
+
+describe("the policy", () => {
+  it("may leave it to the merchant, or let buyers cancel nothing", () => {
+    const request = ask({ rules: { cancellation: { mode: "request" } } });
+    expect([request.decision, request.reasons]).toEqual([
+      "request_required",
+      [{ code: "self_service_disabled", message: expect.any(String), blocking: false, data: {} }],
+    ]);
+    const none = ask({ rules: { cancellation: { mode: "none" } } });
+    expect(none).toMatchObject({ decision: "denied", scope: "none", deadline: null, refund: null, allowedReasonCodes: [], consequences: [] });
+    expect([codesOf(none), none.alternatives]).toEqual([["self_service_disabled"], ["contact_merchant"]]);
+  });
+
+  it("does not bind the merchant itself, but what the order is like does", () => {
+    const strict: PaperOrder = { rules: { cancellation: { mode: "none" } }, fulfillments: [{ status: "packing" }] };
+    expect(cancellationEligibility(paperOrder(strict), soon, "merchant")).toMatchObject({ decision: "allowed", reasons: [] });
+    const held = paperOrder({ ...strict, order: { status: "on_hold" } });
+    expect(codesOf(cancellationEligibility(held, soon, "merchant"))).toEqual(["order_on_hold"]);
+  });
+});
+
+describe("what the order is like", () => {
+  const request = { lines: [{ lineId: "oln_0", quantity: 1 }], reason: "other", note: null, actor: "buyer", at: placedAt } as const;
+  const suspended = { id: "mer_1", slug: "shop", name: "Shop", status: "suspended", defaultLocale: "de", referenceKey: "secret" } as const;
+  it.each([
+    ["order_already_canceled", { order: { status: "canceled", cancellation: { reason: "other", note: null, actor: "buyer", at: placedAt } } }, []],
+    ["order_completed", { order: { status: "completed" } }, ["contact_merchant"]],
+    ["order_on_hold", { order: { status: "on_hold", holdReason: "Looked at." } }, ["contact_merchant"]],
+    ["cancellation_already_requested", { order: { cancellationRequest: request } }, ["contact_merchant"]],
+    ["payment_disputed", { payment: { disputedAt: placedAt } }, ["contact_merchant"]],
+    ["payment_processing", { payment: { pending: [{ kind: "capture", amountMinor: 1 }] } }, ["contact_merchant"]],
+    ["payment_processing", { payment: { pending: [{ kind: "void", amountMinor: 1 }] } }, ["contact_merchant"]],
+    ["payment_processing", { payment: { status: "pending" } }, ["contact_merchant"]],
+    ["refund_in_progress", { order: { refunds: [pendingRefund] } }, ["contact_merchant"]],
+    ["merchant_suspended", { order: { merchant: suspended } }, []],
+  ] satisfies readonly (readonly [string, PaperOrder, readonly string[]])[])("%s denies it", (code, paper, alternatives) => {
+    for (const actor of ["buyer", "merchant"] as const) {
+      const answer = cancellationEligibility(paperOrder(paper), soon, actor);
+      expect([answer.decision, answer.scope, codesOf(answer), answer.alternatives]).toEqual(["denied", "none", [code], alternatives]);
+      expect(answer.lines.every((line) => line.decision === "denied" && line.cancelableQuantity === 0)).toBe(true);
+    }
+  });
+
+  it.each([
+    ["line_already_canceled", { canceled: 1, allocated: 0 }],
+    ["fulfillment_shipped", { shipped: 1 }],
+    ["fulfillment_delivered", { shipped: 1, delivered: 1 }],
+    ["line_digital_delivered", { shipped: 1, delivered: 1, restrictions: ["digital"] }],
+    ["line_digital_delivered", { shipped: 1, delivered: 1, restrictions: ["gift_card"] }],
+  ] as const)("%s denies a line, and not the other", (code, line) => {
+    const answer = ask({ lines: [line, { ordered: 2 }] });
+    expect(answer.lines.map((one) => [one.decision, one.cancelableQuantity, codesOf(one)])).toEqual([
+      ["denied", 0, [code]],
+      ["allowed", 2, []],
+    ]);
+    expect([answer.decision, answer.scope, codesOf(answer)]).toEqual(["allowed", code === "line_already_canceled" ? "order" : "lines", []]);
+  });
+
+  it("a return of a line stands against canceling the rest of that line", () => {
+    const answer = ask({ lines: [{ ordered: 3, shipped: 1, delivered: 1, returnRequested: 1 }, {}], returns: [{}] });
+    expect(answer.lines.map((line) => [line.decision, codesOf(line)])).toEqual([
+      ["denied", ["return_open"]],
+      ["allowed", []],
+    ]);
+    expect(codesOf(ask({ lines: [{ ordered: 3, shipped: 1, delivered: 1 }], returns: [{ status: "closed" }] }))).toEqual([]);
+  });
+
+  it("what is made for the buyer is there to stay once its packing began, and before not", () => {
+    const lines = [{ restrictions: ["custom_made"] }];
+    expect(ask({ lines, fulfillments: [{}] }).decision).toBe("allowed");
+    const begun = ask({ lines, fulfillments: [{ status: "packing", packingStartedAt: placedAt }] });
+    expect([begun.decision, codesOf(begun)]).toEqual(["denied", ["line_custom_made", "fulfillment_in_progress"]]);
+    expect(ask({ lines, fulfillments: [{ status: "canceled", packingStartedAt: placedAt }] }).decision).toBe("allowed");
+  });
+
+  it("answers as the contract's example: one line packed, the other sent", () => {
+    const fulfillments = [
+      { status: "packing" as const, packingStartedAt: placedAt, lines: [{ lineId: "oln_0", quantity: 2 }] },
+      { status: "shipped" as const, shippedAt: placedAt, lines: [{ lineId: "oln_1", quantity: 1 }] },
+    ];
+    const answer = ask({ lines: [{ ordered: 2 }, { shipped: 1 }], fulfillments });
+    expect(answer).toMatchObject({
+      decision: "request_required",
+      scope: "lines",
+      consequences: ["stock_released"],
+      alternatives: ["return", "withdrawal"],
+    });
+    expect(codesOf(answer)).toEqual(["fulfillment_in_progress"]);
+    expect(answer.lines.map((line) => [line.decision, line.cancelableQuantity, codesOf(line)])).toEqual([
+      ["request_required", 2, ["fulfillment_in_progress"]],
+      ["denied", 0, ["fulfillment_shipped"]],
+    ]);
+    expect(answer.refund).toEqual({ estimated: eur(2000), method: "refund", shippingRefunded: false, fees: [], promotionEffect: "kept" });
+    expect(ask(delivered(placedAt)).reasons.map(({ code }) => code)).toEqual(["order_completed"]);
+  });
+});
+
+describe("the money", () => {
+  it("that was only authorized is not taken", () => {
+    const whole = ask({ payment: paperPayment({ status: "authorized", amountMinor: 3500, capturedMinor: 0 }) });
+    expect(whole.refund).toMatchObject({ estimated: eur(3500), method: "void" });
+    const part = ask({ lines: [{ shipped: 1 }, { ordered: 2 }], payment: { status: "authorized", capturedMinor: 0 } });
+    expect(part.refund).toMatchObject({ estimated: eur(2000), method: "void", shippingRefunded: false });
+  });
+
+  it("that was never there does not come back", () => {
+    expect(ask({ payment: null, order: { totalMinor: 0, shippingMinor: 0 }, lines: [{ totalMinor: 0 }] }).refund).toMatchObject({
+      estimated: eur(0),
+      method: "none",
+    });
+  });
+
+  const off = (lineId: string | null): OrderAggregate["promotions"] => [paperPromotion("percentage", [{ lineId, amountMinor: 100 }])];
+  it.each([
+    ["removed", "oln_0", {}],
+    ["removed", null, {}],
+    ["kept", "oln_0", { shipped: 1 }],
+    ["recalculated", "oln_0", { ordered: 3, shipped: 1, delivered: 1 }],
+  ] as const)("leaves a discount %s: on %s", (effect, lineId, line) => {
+    const answer = ask({ lines: [line, {}], order: { promotions: off(lineId) } });
+    expect(answer.refund?.promotionEffect).toBe(effect);
+    expect(answer.consequences.includes("promotion_use_restored")).toBe(answer.scope === "order");
+  });
+});
+
+describe("a set that a promotion made", () => {
+  const promotions = [
+    paperPromotion("buy_x_get_y", [
+      { lineId: "oln_0", amountMinor: 1 },
+      { lineId: "oln_1", amountMinor: 999 },
+    ]),
+  ];
+
+  it("goes as a whole, and in part only by the merchant's leave", () => {
+    expect(ask({ order: { promotions } })).toMatchObject({ decision: "allowed", scope: "order" });
+    const torn = ask({ order: { promotions }, lines: [{ shipped: 1 }, { ordered: 2 }, {}] });
+    expect(torn.lines.map((line) => [line.decision, codesOf(line)])).toEqual([
+      ["denied", ["fulfillment_shipped"]],
+      ["request_required", ["line_not_separable"]],
+      ["allowed", []],
+    ]);
+    expect(torn.lines[1]?.reasons[0]?.data).toEqual({ lineIds: ["oln_0", "oln_1"] });
+  });
+
+  it("is torn by some of its units, and by no others", () => {
+    const order = paperOrder({ order: { promotions }, lines: [{}, { ordered: 2 }, {}] });
+    expect(tornSet(order, [{ lineId: "oln_1", quantity: 2 }])).toEqual(["oln_0", "oln_1"]);
+    expect(
+      tornSet(order, [
+        { lineId: "oln_0", quantity: 1 },
+        { lineId: "oln_1", quantity: 1 },
+      ]),
+    ).toEqual(["oln_0", "oln_1"]);
+    expect(
+      tornSet(order, [
+        { lineId: "oln_0", quantity: 1 },
+        { lineId: "oln_1", quantity: 2 },
+      ]),
+    ).toBeUndefined();
+    expect(tornSet(order, [{ lineId: "oln_2", quantity: 1 }])).toBeUndefined();
+  });
+});

@@ -1,0 +1,77 @@
+/** Repair and replacement: under a registration, or by the law's guarantee. */
+import { describe, expect, it } from "vitest";
+import { afterSalesEligibility } from "#commerce/after-sales/eligibility.ts";
+import type { OrderWarranty } from "#commerce/orders/order-aggregate.ts";
+import { delivered, factsAt, type PaperOrder, paperOrder, paperWarranty } from "./paper-order.ts";
+
+const at = "2026-03-05T09:00:00.000Z";
+const claim = {
+  id: "wcl_1",
+  kind: "repair",
+  status: "open",
+  description: "Broken.",
+  resolution: null,
+  openedAt: at,
+  resolvedAt: null,
+  returnId: null,
+} as const;
+
+function repair(country: string, warranty: Partial<OrderWarranty>, now = "2026-03-06T09:00:00.000Z"): unknown {
+  const paper = delivered(at, { lines: [{ ordered: 3 }], order: { country, warranties: [paperWarranty(warranty)] } });
+  const option = afterSalesEligibility(paperOrder(paper), factsAt(now)).lines[0]?.options.find(({ kind }) => kind === "repair");
+  return [option?.decision, option?.eligibleQuantity, option?.reasons.map(({ code }) => code), option?.window.clock];
+}
+
+describe("a registered warranty", () => {
+  it.each([
+    ["US", {}, ["allowed", 2, [], "warranty_start"]],
+    ["US", { status: "void" }, ["denied", 0, ["warranty_void"], "warranty_start"]],
+    ["US", { repairsLeft: 0 }, ["denied", 0, ["benefit_exhausted"], "warranty_start"]],
+    ["US", { endsAt: "2026-03-06T08:59:59.999Z" }, ["denied", 0, ["warranty_expired"], "warranty_start"]],
+    ["US", { endsAt: "2026-03-06T09:00:00.000Z" }, ["allowed", 2, [], "warranty_start"]],
+    ["US", { claims: [claim] }, ["denied", 0, ["return_in_progress"], "warranty_start"]],
+    // Where the law's guarantee runs, a warranty takes nothing of it away.
+    ["DE", { status: "void" }, ["allowed", 3, [], "delivered"]],
+    ["DE", { repairsLeft: 0 }, ["allowed", 3, [], "delivered"]],
+    ["DE", { endsAt: "2026-03-06T08:59:59.999Z" }, ["allowed", 3, [], "delivered"]],
+    ["DE", { claims: [claim] }, ["allowed", 3, [], "delivered"]],
+    ["DE", { endsAt: "2031-03-05T22:59:59.999Z" }, ["allowed", 3, [], "warranty_start"]],
+    // What a claim was granted is there for what comes back under it, once.
+    ["US", { repairsLeft: 0, claims: [{ ...claim, status: "accepted" }] }, ["allowed", 1, [], "warranty_start"]],
+    ["US", { repairsLeft: 0, claims: [{ ...claim, status: "accepted", returnId: "ret_1" }] }, ["denied", 0, ["benefit_exhausted"], "warranty_start"]],
+  ] as const)("in %s, being %o: %o", (country, warranty, expected) => {
+    expect(repair(country, warranty as Partial<OrderWarranty>)).toEqual(expected);
+  });
+
+  it("grants no more than it has, those on their way back among them", () => {
+    const lines = [{ ordered: 3, returnRequested: 1 }];
+    const returns = [{ kind: "repair", status: "in_transit" }] as const;
+    const left = (repairsLeft: number): unknown => {
+      const warranties = [paperWarranty({ repairsLeft })];
+      const paper = delivered(at, { lines, returns, order: { country: "US", warranties } });
+      const option = afterSalesEligibility(paperOrder(paper), factsAt(at)).lines[0]?.options.find(({ kind }) => kind === "repair");
+      return [option?.decision, option?.eligibleQuantity, option?.reasons.map(({ code }) => code)];
+    };
+    expect(left(2)).toEqual(["allowed", 1, []]);
+    expect(left(1)).toEqual(["denied", 0, ["benefit_exhausted"]]);
+  });
+
+  it("goes on where the law's guarantee ends, for whoever has registered it", () => {
+    const after = "2028-04-01T09:00:00.000Z";
+    const months = { rules: { warranty: { months: 60 } } };
+    const of = (paper: PaperOrder): unknown => {
+      const option = afterSalesEligibility(paperOrder(delivered(at, paper)), factsAt(after)).lines[0]?.options.find(({ kind }) => kind === "repair");
+      return [option?.decision, option?.reasons.map(({ code }) => code)];
+    };
+    expect(of({})).toEqual(["denied", ["warranty_expired"]]);
+    expect(of(months)).toEqual(["denied", ["warranty_not_registered"]]);
+    expect(of({ ...months, order: { warranties: [paperWarranty({ endsAt: "2031-03-05T22:59:59.999Z" })] } })).toEqual(["allowed", []]);
+  });
+
+  it("asks for the serial number that it has", () => {
+    const paper = delivered(at, { order: { warranties: [paperWarranty({})] } });
+    const [first, second] = afterSalesEligibility(paperOrder(paper), factsAt(at)).lines;
+    const evidence = [first, second].map((line) => line?.options.find(({ kind }) => kind === "replacement")?.evidenceRequired);
+    expect(evidence).toEqual([["serial_number"], ["receipt"]]);
+  });
+});
