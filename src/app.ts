@@ -28,6 +28,7 @@ import { mountHealth } from "#web/health.ts";
 import { mountPictures } from "#web/pictures.ts";
 import { loadEncryptionKeys } from "./encryption-keys.ts";
 import { compileSubjects } from "./event-documents.ts";
+import { createPayments, type Payments } from "./payments.ts";
 import type { Settings } from "./settings.ts";
 import { startSweeps } from "./sweeps.ts";
 
@@ -46,9 +47,13 @@ export interface App {
   readonly clock: Clock;
   readonly publicUrl: string;
   readonly services: GraphServices;
+  readonly payments: Payments;
   listen(): Promise<string>;
   close(): Promise<void>;
 }
+
+/** The embedded database has one connection, which goes round: so many may wait for it, and a slow provider delays nobody else. */
+const embeddedTurns = 8;
 
 export async function createApp(options: AppOptions): Promise<App> {
   const { settings, log, clock = systemClock } = options;
@@ -56,10 +61,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const publicUrl = settings.publicUrl ?? `http://${settings.host.includes(":") ? `[${settings.host}]` : settings.host}:${port}`;
   // Mesh and the database take their time without needing each other.
   const [mesh, database] = await Promise.all([openMesh(), options.database ?? openConfigured(options)]);
-  const limiter =
-    settings.redisUrl === undefined
-      ? createMemoryLimiter(settings.rateLimitScale, () => clock.now().getTime())
-      : createRedisLimiter(settings.redisUrl, settings.rateLimitScale, log);
+  const limiter = createLimiter(options, clock);
   const schema = respelledSchema(mesh.schema);
   const keyring = createKeyring(settings.encryptionKeys ?? loadEncryptionKeys(settings.dataDir));
   const doOnce = createDoOnce({ db: database.db, keyring, now: () => clock.now() });
@@ -70,8 +72,10 @@ export async function createApp(options: AppOptions): Promise<App> {
     keyring,
     rateLimitScale: settings.rateLimitScale,
     render: (transaction, subject) => render(services, transaction, subject),
+    wakePayments: () => payments.wake(),
   };
   const render = compileSubjects(schema);
+  const payments = createPayments(services, { log, connections: database.engine === "pglite" ? embeddedTurns : settings.databasePool });
   const server = await createServer({ publicUrl, log, proxies: settings.trustProxy });
 
   const { operations, components } = readContract(schema, mesh.documents);
@@ -86,11 +90,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     doOnce,
     authenticate: internalAuthentication(services, limiter),
   });
-  mountGraphiql(server);
-  mountHealth(server, database.db);
-  mountPictures(server);
+  mountPages(server, database);
   refuseOtherMethods(server, "/graphql", settings.corsOrigins.length > 0 ? ["GET", "POST", "OPTIONS"] : ["GET", "POST"]);
-  for (const path of ["/healthz", "/readyz", "/media/demo/:file"]) refuseOtherMethods(server, path, ["GET"]);
 
   let stopSweeps: (() => Promise<void>) | undefined;
   return {
@@ -99,19 +100,36 @@ export async function createApp(options: AppOptions): Promise<App> {
     clock,
     publicUrl,
     services,
+    payments,
     listen: async () => {
       stopSweeps = startSweeps(services, log);
+      payments.start();
       await server.listen({ host: settings.host, port });
       return publicUrl;
     },
     close: async () => {
       await stopSweeps?.();
       await server.close();
+      await payments.stop();
       await limiter.close();
       mesh.close();
       if (options.database === undefined) await database.close();
     },
   };
+}
+
+function createLimiter({ settings, log }: AppOptions, clock: Clock): RateLimiter {
+  const { redisUrl, rateLimitScale } = settings;
+  return redisUrl === undefined
+    ? createMemoryLimiter(rateLimitScale, () => clock.now().getTime())
+    : createRedisLimiter(redisUrl, rateLimitScale, log);
+}
+
+function mountPages(server: FastifyInstance, { db }: OpenDatabase): void {
+  mountGraphiql(server);
+  mountHealth(server, db);
+  mountPictures(server);
+  for (const path of ["/healthz", "/readyz", "/media/demo/:file"]) refuseOtherMethods(server, path, ["GET"]);
 }
 
 async function openConfigured({ settings, onStatement }: AppOptions): Promise<OpenDatabase> {

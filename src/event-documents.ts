@@ -3,10 +3,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { type ExecutionResult, type GraphQLSchema, parse, validate } from "graphql";
 import { compileQuery, isCompiledQuery } from "graphql-jit";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
+import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { toFailure } from "#foundation/failure.ts";
 import { respelledDocument } from "#gateway/spelling.ts";
 import { createContext, type GraphServices } from "#graph/context.ts";
+import type { Loaders } from "#graph/loaders.ts";
 import { eventTypes, type SubjectType } from "#webhooks/event-types.ts";
 import type { RenderSubject } from "#webhooks/outbox.ts";
 
@@ -23,7 +25,7 @@ export function compileSubjects(schema: GraphQLSchema): Render {
     if (!compiled.has(subject)) throw new Error(`schema/events has no document ${subject}.graphql.`);
   return async (services, transaction, { type, id, merchantId, thing }) => {
     const context = createContext(services, { viewer: { kind: "system", merchantId }, requestId: "" }, transaction);
-    if (type === "cart" && thing !== undefined) context.loaders.carts.prime(id, thing as CartAggregate);
+    if (thing !== undefined) prime(context.loaders, { type, id, thing });
     const result = await compiled.get(type)?.(undefined, context, { id });
     const [error] = result?.errors ?? [];
     if (error !== undefined) throw toFailure(error);
@@ -31,6 +33,12 @@ export function compileSubjects(schema: GraphQLSchema): Render {
     if (typeof object !== "object" || object === null) throw new Error(`The ${type satisfies SubjectType} ${id} of an event is not there.`);
     return object as Readonly<Record<string, unknown>>;
   };
+}
+
+/** What is at hand need not be read again. */
+function prime({ carts, orders }: Loaders, { type, id, thing }: Pick<Subject, "type" | "id"> & { readonly thing: object }): void {
+  if (type === "cart") carts.prime(id, thing as CartAggregate);
+  if (type === "order") orders.prime(id, thing as OrderAggregate);
 }
 
 type Run = (root: unknown, context: unknown, variables: { readonly id: string }) => Promise<ExecutionResult> | ExecutionResult;

@@ -1,8 +1,12 @@
 /** What comes due by the clock alone is written from time to time; until then every read counts it from the clock itself. */
 import { eraseDue } from "#commerce/addresses/personal-data.ts";
 import { expireCarts } from "#commerce/carts/end-carts.ts";
+import { expireSessions } from "#commerce/checkout/expire-sessions.ts";
 import { endDuePromotions, startDuePromotions } from "#commerce/promotions/due-promotions.ts";
 import { refreshDue } from "#commerce/search/refresh-due.ts";
+import { refreshPopularity } from "#commerce/search/refresh-popularity.ts";
+import { placeFreeCheckouts } from "#commerce/orders/complete-session.ts";
+import { indexProducts } from "#commerce/search/index-products.ts";
 import { sweepRecords } from "#database/idempotency.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphServices } from "#graph/context.ts";
@@ -15,16 +19,22 @@ export interface SweepRound {
 
 interface Sweep {
   readonly name: string;
+  /** Not in every round: so long after the last time. */
+  readonly everyMs?: number;
   /** All that is due, however much it is. */
   readonly run: (services: GraphServices, round: SweepRound) => Promise<unknown>;
 }
 
 export const sweeps: readonly Sweep[] = [
-  // A pre-order is found as one for a minute at most after its date.
-  { name: "index what came due", run: ({ db }, { now }) => refreshDue(db, now) },
+  { name: "count what is ordered", everyMs: 3_600_000, run: ({ db }, round) => refreshPopularity({ db, ...round }) },
+  { name: "expire checkout sessions", run: ({ db, publicUrl, render }, round) => expireSessions({ db, publicUrl, render, ...round }) },
   { name: "expire carts", run: ({ db, publicUrl, render }, round) => expireCarts({ db, publicUrl, render, ...round }) },
+  // After what brings stock back. A pre-order is found as one for a minute at most after its date.
+  { name: "index what came due", run: ({ db }, { now, signal }) => refreshDue(db, now, signal) },
   { name: "start promotions", run: ({ db, render }, round) => startDuePromotions({ db, render, ...round }) },
   { name: "end promotions", run: ({ db, render }, round) => endDuePromotions({ db, render, ...round }) },
+  // Those that were priced anew on the way; anything else is placed when it is submitted.
+  { name: "place free checkouts", run: (services, round) => placeFreeCheckouts({ ...services, reindex: indexProducts, ...round }) },
   { name: "erase personal data", run: ({ db }, { now }) => eraseDue(db, now) },
   { name: "delete idempotency records", run: ({ db }, { now, signal }) => sweepRecords(db, now, signal) },
 ];
@@ -34,11 +44,15 @@ export function startSweeps(services: GraphServices, log: Log, everyMs = 60_000)
   let running: Promise<void> = Promise.resolve();
   let isIdle = true;
   const stop = new AbortController();
+  const ranAtMs = new Map<string, number>();
   const round = async (): Promise<void> => {
     isIdle = false;
-    for (const { name, run } of sweeps) {
+    for (const { name, everyMs: pauseMs = 0, run } of sweeps) {
       if (stop.signal.aborted) break;
-      await run(services, { now: services.clock.now(), signal: stop.signal }).catch((error: unknown) => logFailure(log, name, error));
+      const now = services.clock.now();
+      if (now.getTime() - (ranAtMs.get(name) ?? 0) < pauseMs) continue;
+      ranAtMs.set(name, now.getTime());
+      await run(services, { now, signal: stop.signal }).catch((error: unknown) => logFailure(log, name, error));
     }
     isIdle = true;
   };

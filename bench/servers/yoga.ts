@@ -29,6 +29,7 @@ const services: GraphServices = {
   rateLimitScale: 0,
   keyring: createKeyring([{ id: "bench", key: Buffer.alloc(32, 7) }]),
   render: (transaction, subject) => renderSubject(services, transaction, subject),
+  wakePayments: () => undefined,
 };
 
 async function viewerOf(authorization: string | null): Promise<Viewer> {

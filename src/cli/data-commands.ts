@@ -10,6 +10,7 @@ import { createKeyring, type Keyring } from "#foundation/encryption.ts";
 import { fail } from "#foundation/failure.ts";
 import { seedProducts } from "#demo/bulk/seed-bulk.ts";
 import { seedBulkCarts } from "#demo/bulk/seed-bulk-carts.ts";
+import { seedBulkOrders } from "#demo/bulk/seed-bulk-orders.ts";
 import { printResult } from "./output.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { withDatabase } from "./with-database.ts";
@@ -33,18 +34,20 @@ export function migrateCommand(): Command {
 interface SeedOptions {
   readonly products: number;
   readonly carts: number;
+  readonly orders: number;
   readonly merchant?: string;
   readonly json?: boolean;
 }
 
 export function seedCommand(): Command {
   return new Command("seed")
-    .description("Fills an empty database with the demo data, and on request with more products and carts.")
+    .description("Fills an empty database with the demo data, and on request with more products, carts and orders.")
     .option("--products <number>", "how many more products (up to 1 000 000)", parseCount, 0)
     .option("--carts <number>", "how many more carts (up to 1 000 000)", parseCount, 0)
+    .option("--orders <number>", "how many more orders (up to 1 000 000)", parseCount, 0)
     .option("--merchant <id>", "whose; without it the demo's first merchant's")
     .option("--json", "as JSON, without a progress bar")
-    .action(async ({ products, carts, merchant, json }: SeedOptions) => {
+    .action(async ({ products, carts, orders, merchant, json }: SeedOptions) => {
       await withDatabase(async (database, settings) => {
         const now = new Date();
         const publicUrl = settings.publicUrl ?? `http://${settings.host}:${settings.port}`;
@@ -54,9 +57,9 @@ export function seedCommand(): Command {
         if (merchantId === undefined)
           throw fail("missing_parameter", { message: "The database has other data than the demo's: say whose products with --merchant." });
         const startedAt = performance.now();
-        await seedMore(database, { merchantId, products, carts, now, keyring, isQuiet: json === true });
+        await seedMore(database, { merchantId, products, carts, orders, now, keyring, isQuiet: json === true });
         const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
-        printResult({ merchant: merchantId, products, carts, seconds }, json === true);
+        printResult({ merchant: merchantId, products, carts, orders, seconds }, json === true);
       });
     });
 }
@@ -65,20 +68,24 @@ interface More {
   readonly merchantId: string;
   readonly products: number;
   readonly carts: number;
+  readonly orders: number;
   readonly now: Date;
   readonly keyring: Keyring;
   readonly isQuiet: boolean;
 }
 
-/** Products first: the carts are of them. */
-async function seedMore(database: OpenDatabase, { merchantId, products, carts, now, keyring, isQuiet }: More): Promise<void> {
-  if (products === 0 && carts === 0) return;
+/** Products first: carts and orders are of them. */
+async function seedMore(database: OpenDatabase, { merchantId, products, carts, orders, now, keyring, isQuiet }: More): Promise<void> {
+  if (products + carts + orders === 0) return;
   const { db } = database;
   await withBar({ count: products, things: "products", isQuiet }, (onProgress) =>
     seedProducts(db, { merchantId, count: products, now, index: (transaction, ids) => indexProducts(transaction, ids, now), onProgress }),
   );
   await withBar({ count: carts, things: "carts", isQuiet }, (onProgress) =>
     seedBulkCarts(db, { merchantId, count: carts, now, keyring, onProgress }),
+  );
+  await withBar({ count: orders, things: "orders", isQuiet }, (onProgress) =>
+    seedBulkOrders(db, { merchantId, count: orders, now, keyring, onProgress }),
   );
   // Fresh statistics, so that the first requests are planned for what is there now.
   await database.script((run) => run("analyze"));

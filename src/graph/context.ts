@@ -35,6 +35,8 @@ export interface GraphServices {
   readonly keyring: Keyring;
   /** Renders what an event is about. */
   readonly render: RenderSubject;
+  /** Tells who talks to payment providers that there is something to do. */
+  readonly wakePayments: () => void;
 }
 
 export interface Asker {
@@ -58,6 +60,6 @@ export function createContext(services: GraphServices, asker: Asker, transaction
     clock: services.clock,
     publicUrl: services.publicUrl,
     rateLimitScale: services.rateLimitScale,
-    loaders: createLoaders(db),
+    loaders: createLoaders(db, services.clock),
   };
 }

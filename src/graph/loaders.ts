@@ -1,6 +1,12 @@
 /** Loads that fall together go as one statement; what was loaded is kept for the request and no longer. */
 import DataLoader from "dataloader";
+import { findPersonalData, type SealedRow } from "#commerce/addresses/personal-data.ts";
 import { type CartAggregate, findCarts } from "#commerce/carts/cart-aggregate.ts";
+import { findSessions, type SessionAggregate } from "#commerce/checkout/session-aggregate.ts";
+import type { AfterSalesFacts } from "#commerce/after-sales/option.ts";
+import { findAfterSalesFacts } from "#commerce/after-sales/read-facts.ts";
+import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
+import { findOrders } from "#commerce/orders/read-orders.ts";
 import { listPublishedProducts, type ProductList } from "#commerce/catalog/list-products.ts";
 import { type CategoryRow, findCategories } from "#commerce/catalog/product-list.ts";
 import {
@@ -23,12 +29,21 @@ import {
 import { countPromotionCodes, findPromotionCodePages, type PromotionCodeRow } from "#commerce/promotions/read-promotions.ts";
 import type { Database } from "#database/connect.ts";
 import type { Page } from "#database/page.ts";
+import type { Clock } from "#foundation/clock.ts";
 import { findApiKeys, findApps, findInstallations, findMerchants } from "#access/read-tenants.ts";
 import type { ApiKeyRow, AppRow, InstallationRow, MerchantRow } from "#access/read-tenants.ts";
 
 export interface Loaders {
   /** Null: there is none. */
   readonly carts: DataLoader<string, CartAggregate | null>;
+  /** Null: there is none. */
+  readonly sessions: DataLoader<string, SessionAggregate | null>;
+  /** Null: there is none. */
+  readonly orders: DataLoader<string, OrderAggregate | null>;
+  /** Sealed; null: there is none. */
+  readonly personalData: DataLoader<string, SealedRow | null>;
+  /** What the after-sales of an order are decided by beside it. */
+  readonly afterSalesFacts: DataLoader<AfterSalesQuestion, AfterSalesFacts, string>;
   /** Null: deleted since its id was read. */
   readonly products: DataLoader<string, ProductAggregate | null>;
   readonly publicProducts: DataLoader<PublicAddress, PublicProductRow | null, string>;
@@ -51,23 +66,28 @@ export interface Loaders {
   readonly promotionCodeCounts: DataLoader<string, number>;
 }
 
+export interface AfterSalesQuestion {
+  readonly order: OrderAggregate;
+  readonly now: Date;
+}
+
 export type PromotionCodePage = Page & { readonly promotionId: string };
 
 const addressKey = ({ merchantSlug, productSlug }: PublicAddress): string => `${merchantSlug}/${productSlug}`;
 
-export function createLoaders(db: Database): Loaders {
+export function createLoaders(db: Database, clock: Clock): Loaders {
   return {
-    carts: new DataLoader(async (ids) => {
-      const found = await findCarts(db, ids);
-      return ids.map((id) => found.get(id) ?? null);
+    carts: byIdIfThere((ids) => findCarts(db, ids, clock.now())),
+    sessions: byIdIfThere((ids) => findSessions(db, ids)),
+    orders: byIdIfThere((ids) => findOrders(db, ids)),
+    personalData: byIdIfThere((ids) => findPersonalData(db, ids)),
+    afterSalesFacts: new DataLoader((questions) => answerAfterSales(db, questions), {
+      cacheKeyFn: ({ order, now }) => `${order.id} ${order.version} ${now.getTime()}`,
     }),
-    products: new DataLoader(async (ids) => {
-      const found = await findProductAggregates(db, ids);
-      return ids.map((id) => found.get(id) ?? null);
-    }),
+    products: byIdIfThere((ids) => findProductAggregates(db, ids, clock.now())),
     publicProducts: new DataLoader(
       async (addresses) => {
-        const rows = await findPublicProducts(db, addresses);
+        const rows = await findPublicProducts(db, addresses, clock.now());
         const found = new Map(rows.map((row) => [`${row.merchantSlug}/${row.productSlug}`, row]));
         return addresses.map((address) => found.get(addressKey(address)) ?? null);
       },
@@ -103,6 +123,14 @@ export function createLoaders(db: Database): Loaders {
   };
 }
 
+/** Asked in one request, they are asked for one time. */
+async function answerAfterSales(db: Database, questions: readonly AfterSalesQuestion[]): Promise<AfterSalesFacts[]> {
+  const now = questions[0]?.now ?? new Date(0);
+  const orders = questions.map(({ order }) => order);
+  const found = await findAfterSalesFacts(db, orders, now);
+  return orders.map(({ id }) => found.get(id) ?? { now, siblingsInStock: new Map(), returnsOfBuyer: 0, turns: [] });
+}
+
 const keyed = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> => new Map(rows.map((row) => [row.id, row]));
 
 /** An id that is not there fails its own load alone: what points at it is broken, or was deleted meanwhile. */
@@ -110,6 +138,13 @@ function byId<Row extends object>(find: (ids: readonly string[]) => Promise<Map<
   return new DataLoader(async (ids) => {
     const found = await find(ids);
     return ids.map((id) => found.get(id) ?? new Error(`There is no row ${id}.`));
+  });
+}
+
+function byIdIfThere<Row>(find: (ids: readonly string[]) => Promise<Map<string, Row>>): DataLoader<string, Row | null> {
+  return new DataLoader(async (ids) => {
+    const found = await find(ids);
+    return ids.map((id) => found.get(id) ?? null);
   });
 }
 

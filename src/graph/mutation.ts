@@ -103,7 +103,8 @@ function write<Result>(db: Database, work: (transaction: Transaction) => Promise
   return db.isTransaction ? work(db as Transaction) : inTransaction(db, work);
 }
 
-function causeOf({ viewer, operationId, requestId }: GraphContext): Cause {
+/** Who makes it happen, and by what. */
+export function causeOf({ viewer, operationId, requestId }: GraphContext): Cause {
   const caller = callerOf(viewer);
   const actor = caller === "storefront" ? "buyer" : caller === "api_key" || caller === "system" ? caller : "staff";
   return { operationId, actor, requestId };

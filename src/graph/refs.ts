@@ -7,16 +7,26 @@ import type { MarketRow } from "#commerce/markets/read-markets.ts";
 import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { CartView, DeliveryOptionView } from "#commerce/carts/render-cart.ts";
+import type { SessionView } from "#commerce/checkout/render-session.ts";
+import type { SessionAggregate } from "#commerce/checkout/session-aggregate.ts";
 import type { PromotionStateView } from "#commerce/carts/render-promotion-state.ts";
 import type { CartTotals } from "#commerce/carts/render-totals.ts";
 import type { PromotionCodeRow, PromotionRow } from "#commerce/promotions/read-promotions.ts";
 import type { Money } from "#foundation/money.ts";
 import type { Viewer } from "#access/viewer.ts";
 import type { CategoryRow } from "#commerce/catalog/product-list.ts";
+import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
+import type { OrderView } from "#commerce/orders/render-order.ts";
+import type { FulfillmentView, PaymentView, RefundView, ReturnView, WarrantyView } from "#commerce/orders/render-parts.ts";
 import { builder } from "./builder.ts";
 
 /** As the contract shows it, beside what is stored. */
 export type CartShown = CartView & { readonly stored: CartAggregate };
+/** The same of a checkout session, with the cart that it is about. */
+export type SessionShown = SessionView & { readonly stored: SessionAggregate; readonly cart: CartAggregate };
+
+/** As the contract shows it, beside what is stored. */
+export type OrderShown = OrderView & { readonly stored: OrderAggregate };
 
 export const MoneyRef = builder.objectRef<Money>("Money");
 export const PriceRangeRef = builder.objectRef<PriceRange>("PriceRange");
@@ -49,3 +59,12 @@ export const MaskedAddressRef = builder.objectRef<MaskedAddress>("MaskedAddress"
 
 export const PromotionRef = builder.objectRef<PromotionRow>("Promotion");
 export const PromotionCodeRef = builder.objectRef<PromotionCodeRow>("PromotionCode");
+
+export const CheckoutSessionRef = builder.objectRef<SessionShown>("HostedCheckoutSession");
+
+export const OrderRef = builder.objectRef<OrderShown>("Order");
+export const FulfillmentRef = builder.objectRef<FulfillmentView>("Fulfillment");
+export const PaymentRef = builder.objectRef<PaymentView>("Payment");
+export const RefundRef = builder.objectRef<RefundView>("Refund");
+export const ReturnRef = builder.objectRef<ReturnView>("Return");
+export const WarrantyRef = builder.objectRef<WarrantyView>("WarrantyRegistration");

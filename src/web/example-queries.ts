@@ -97,97 +97,29 @@ query Carts {
   }
 }`,
   },
-];
-
-/** A frontend's whole way: the operations of one tab, run one after the other. */
-export const cartWay: ExampleQuery = {
-  title: "A cart's way",
-  query: `# A frontend's whole way: with a storefront's or an admin's token, run
-# one operation after the other (the play button lists them), and copy
-# what they answer into the variables below: variantId from Find,
-# cartId and lineId from Open, optionId from Address.
-query Find {
-  publicProduct(merchantSlug: "lindenhof", productSlug: "sund-4-family-tent") {
-    title
-    variants { id title availability }
-  }
-}
-
-# The same idempotencyKey again answers the same cart.
-mutation Open($variantId: ID!) {
-  cartCreate(
-    idempotencyKey: "a-new-one-for-each-cart"
-    input: { market: "DE", lines: [{ variantId: $variantId, quantity: 1 }] }
-  ) {
-    id
-    version
-    lines { id title quantity unitPrice { amountMinor currency } }
-  }
-}
-
-mutation Fill($cartId: ID!, $lineId: ID!) {
-  cartLinesUpdate(cartId: $cartId, input: { lines: [{ lineId: $lineId, quantity: 2 }] }) {
-    version
-    totalQuantity
-    totals { total { amountMinor currency } estimated }
-    warnings { code message }
-  }
-}
-
-# What comes back stands for the address; the address itself is never shown again.
-mutation Address($cartId: ID!) {
-  cartAddressSet(
-    cartId: $cartId
-    input: {
-      address: {
-        recipientName: "Anna Beispiel"
-        line1: "Musterweg 1"
-        postalCode: "10115"
-        city: "Berlin"
-        countryCode: "DE"
+  {
+    title: "Orders",
+    query: `# The orders of one merchant, the newest first: where each stands, what is
+# still to be paid, and what its buyer could do about it at this moment.
+query Orders {
+  orders(last: 20) {
+    totalCount
+    edges {
+      node {
+        number
+        placedAt
+        status
+        paymentStatus
+        fulfillmentStatus
+        returnStatus
+        lines { title quantities { ordered canceled shipped delivered returned } total { amountMinor currency } }
+        totals { total { amountMinor currency } refunded { amountMinor } outstanding { amountMinor } }
+        cancellationEligibility { decision scope reasons { code } deadline { at } }
+        afterSalesEligibility { decision lines { options { kind decision eligibleQuantity window { endsAt } } } }
+        timeline { at type actor }
       }
     }
-  ) {
-    addressToken
-    expiresAt
-    address { city postalCodePrefix recipientInitials }
-    serviceability { status }
-    quote { deliveryOptions { id name price { amountMinor } minDays maxDays } }
-  }
-}
-
-mutation Deliver($cartId: ID!, $optionId: ID!) {
-  cartDeliveryOptionSelect(cartId: $cartId, input: { optionId: $optionId }) {
-    version
-    delivery { selectedOptionId }
-    totals { shipping { amountMinor } tax { amountMinor } total { amountMinor } estimated }
-  }
-}
-
-mutation Promotion($cartId: ID!, $code: String!) {
-  cartPromotionApply(cartId: $cartId, input: { code: $code }) {
-    state
-    promotion { title kind }
-    discount { amountMinor }
-    totals { total { amountMinor currency } }
-  }
-}
-
-query Look($cartId: ID!) {
-  cart(id: $cartId) {
-    status
-    version
-    lines { title quantity total { amountMinor } discountAllocations { source amount { amountMinor } } }
-    totals { subtotal { amountMinor } discount { amountMinor } shipping { amountMinor } tax { amountMinor } total { amountMinor } }
-    address { city postalCodePrefix }
-    expiresAt
   }
 }`,
-  variables: `{
-  "variantId": "",
-  "cartId": "",
-  "lineId": "",
-  "optionId": "",
-  "code": "LINDEN10"
-}`,
-};
+  },
+];

@@ -8,7 +8,8 @@ import { constants, brotliCompress, gzip } from "node:zlib";
 import { renderGraphiQL } from "@graphql-yoga/render-graphiql";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { fail } from "#foundation/failure.ts";
-import { cartWay, exampleQueries } from "./example-queries.ts";
+import { exampleQueries } from "./example-queries.ts";
+import { cartWay, orderWay } from "./example-ways.ts";
 import { tokenScript } from "./token-script.ts";
 
 interface Page {
@@ -31,7 +32,7 @@ export function mountGraphiql(server: FastifyInstance): void {
 async function makePage(): Promise<Page> {
   const html = renderGraphiQL({
     title: "Commerce Gateway – GraphiQL",
-    defaultTabs: [...exampleQueries, cartWay].map(({ query, variables = null }) => ({ query, variables })),
+    defaultTabs: [...exampleQueries, cartWay, orderWay].map(({ query, variables = null }) => ({ query, variables })),
     shouldPersistHeaders: false,
   });
   const plain = Buffer.from(html.trimStart().replace("<head>", `<head>\n<script>${tokenScript}</script>`));
