@@ -14,7 +14,12 @@ const demoProduct = z.object({ merchantSlug: z.string(), productSlug: z.string()
 export type DemoProduct = z.infer<typeof demoProduct>;
 
 export const cartNames = ["active", "activeSecond", "empty", "locked", "completed", "revoked", "expired", "merged", "otherMerchant"] as const;
-export type CartName = (typeof cartNames)[number];
+
+export const sessionNames = ["open", "processing", "completed", "canceled", "expired", "otherMerchant"] as const;
+export type SessionName = (typeof sessionNames)[number];
+
+export const orderNames = ["placed", "packing", "shipped", "delivered", "canceled", "returned", "otherMerchant"] as const;
+export type OrderName = (typeof orderNames)[number];
 
 const promotionCodeNames = ["percentage", "fixedAmount", "freeShipping", "minimumSubtotal", "ended", "exhausted", "otherMerchant"] as const;
 export type PromotionCodeName = (typeof promotionCodeNames)[number];
@@ -38,6 +43,10 @@ const demoFile = z.looseObject({
   products: z.array(demoProduct),
   /** Of the first merchant, but `otherMerchant`; each in the state that its name says. */
   carts: z.record(z.enum(cartNames), z.string()),
+  /** As with carts. That of `open` is the checkout of the cart `locked`, that of `completed` the one of the cart `completed`. */
+  sessions: z.record(z.enum(sessionNames), z.string()),
+  /** As with carts. That of `delivered` was the cart `completed`. */
+  orders: z.record(z.enum(orderNames), z.string()),
   /** As a buyer types them; of the first merchant, but `otherMerchant`. */
   promotionCodes: z.record(z.enum(promotionCodeNames), z.string()),
 });
@@ -45,7 +54,7 @@ export type DemoFile = z.infer<typeof demoFile>;
 export type PromotionCodes = DemoFile["promotionCodes"];
 
 /** An earlier version's file has fewer parts. */
-const anyDemoFile = demoFile.partial({ carts: true, promotionCodes: true });
+const anyDemoFile = demoFile.partial({ carts: true, sessions: true, orders: true, promotionCodes: true });
 export type AnyDemoFile = z.infer<typeof anyDemoFile>;
 
 export function demoFilePath(folder: string): string {

@@ -10,6 +10,7 @@ import { kitchen } from "#demo/catalog/kitchen.ts";
 import { packs } from "#demo/catalog/packs.ts";
 import { tech } from "#demo/catalog/tech.ts";
 import { type Words, words } from "#demo/catalog/words.ts";
+import type { RuledType, StoredRules } from "#commerce/markets/policy-rules.ts";
 
 export interface DemoMarket {
   readonly handle: string;
@@ -45,10 +46,14 @@ interface DemoDelivery {
   readonly days: readonly [min: number, max: number];
 }
 
-export interface DemoPolicy {
-  readonly type: "cancellation" | "return" | "withdrawal" | "warranty";
+export type DemoPolicy = { readonly [Type in RuledType]: DemoPolicyOf<Type> }[RuledType];
+
+interface DemoPolicyOf<Type extends RuledType> {
+  readonly type: Type;
   readonly summaries: Words;
   readonly url: string | null;
+  /** What its text says, as eligibility decides by it. */
+  readonly rules: StoredRules<Type>;
 }
 
 export interface DemoMerchant {
@@ -110,15 +115,17 @@ const germany: DemoMarket = {
         "商品到着から14日以内であれば、理由を問わず契約を撤回できます。",
       ),
       url: null,
+      rules: { windowDays: 14 },
     },
     {
       type: "warranty",
       summaries: words(
-        "Two years of legal warranty, and five years of free repair of seams and zips.",
-        "Zwei Jahre gesetzliche Gewährleistung und fünf Jahre kostenlose Reparatur von Nähten und Reißverschlüssen.",
-        "法定保証2年、縫い目とファスナーは5年間無料修理。",
+        "Five years of warranty, the two years of the law among them: five repairs, and one replacement, at no cost.",
+        "Fünf Jahre Garantie, die zwei Jahre des Gesetzes darin: fünf Reparaturen und ein Ersatz, kostenlos.",
+        "法定保証の2年を含む5年保証。修理5回と交換1回が無料です。",
       ),
       url: null,
+      rules: { months: 60, repairs: 5, replacements: 1 },
     },
   ],
 };
@@ -198,6 +205,7 @@ const japan: DemoMarket = {
         "未使用の商品に限り、到着後14日以内の返品を承ります。返送料はお客様のご負担となります。",
       ),
       url: null,
+      rules: { windowDays: 14, exchangeWindowDays: null, returnShippingMinor: 770 },
     },
   ],
 };
@@ -210,6 +218,7 @@ const cancellation: DemoPolicy = {
     "ご注文から60分以内はキャンセルできます。それ以降は、梱包前であれば承りますのでお問い合わせください。",
   ),
   url: null,
+  rules: { mode: "immediate", windowMinutes: 60, afterWindow: "request" },
 };
 
 export const store: DemoMerchant = {
@@ -226,6 +235,7 @@ export const store: DemoMerchant = {
         "未使用の商品は30日以内に返品できます。返送ラベルは同梱されています。",
       ),
       url: "https://lindenhof.example/returns",
+      rules: { windowDays: 30, exchangeWindowDays: 30, methods: ["mail"], returnShippingMinor: 0 },
     },
     {
       type: "warranty",
@@ -235,6 +245,7 @@ export const store: DemoMerchant = {
         "消耗ではなく故障によるものは、すべて2年間保証いたします。",
       ),
       url: null,
+      rules: { months: 24 },
     },
   ],
   categories: storeCategories,
@@ -260,8 +271,9 @@ export const roastery: DemoMerchant = {
       type: "return",
       summaries: words("Unopened goods can be returned within 14 days.", "Ungeöffnete Ware nehmen wir 14 Tage lang zurück."),
       url: null,
+      rules: { windowDays: 14, exchangeWindowDays: 14 },
     },
-    { type: "warranty", summaries: words("Two years on all equipment.", "Zwei Jahre auf alles Zubehör."), url: null },
+    { type: "warranty", summaries: words("Two years on all equipment.", "Zwei Jahre auf alles Zubehör."), url: null, rules: { months: 24 } },
   ],
   categories: roasteryCategories,
   families: [coffee],

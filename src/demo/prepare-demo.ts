@@ -1,7 +1,7 @@
 /**
- * Makes sure that the demo is there: seeds an empty database, and gives out keys, tokens and carts when demo.json does not have those of this
- * database (it was deleted, the process ended between the two, or an earlier version wrote it). Secrets cannot be read back and carts may have
- * become anything, so new ones are made then.
+ * Makes sure that the demo is there: seeds an empty database, and gives out keys, tokens, carts and orders when demo.json does not have those of this
+ * database (it was deleted, the process ended between the two, or an earlier version wrote it). Secrets cannot be read back, carts and orders
+ * may have become anything, so new ones are made then.
  */
 import { sql } from "kysely";
 import { type Access, createApiKey, revokeApiKey } from "#access/api-keys.ts";
@@ -12,7 +12,8 @@ import type { OpenDatabase } from "#database/connect.ts";
 import { inTransaction, type Reader, type Transaction } from "#database/transaction.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { seedCarts } from "#demo/carts/seed-carts.ts";
-import { type DemoFile, type DemoProduct, makeDemoFolder, readDemoFile, writeDemoFile } from "./demo-file.ts";
+import { seedOrders, type OrdersPlace } from "#demo/orders/seed-orders.ts";
+import { type AnyDemoFile, cartNames, type DemoFile, type DemoProduct, makeDemoFolder, readDemoFile, writeDemoFile } from "./demo-file.ts";
 import { roastery, store } from "./demo-merchants.ts";
 import { demoProducts, seedDemo } from "./seed-demo.ts";
 
@@ -37,10 +38,9 @@ export async function prepareDemo({ db }: OpenDatabase, { dataDir, publicUrl, no
     const merchants = (await findDemo(transaction)) ?? (await seedIfEmpty(transaction, now));
     if (merchants === undefined) return undefined;
     const isKnown = known?.merchants.first.id === merchants.first.id;
-    const hasCarts = isKnown && known.carts !== undefined && known.promotionCodes !== undefined;
     return {
       ...(isKnown ? {} : await describeMerchants(transaction, { merchants, now })),
-      ...(hasCarts ? {} : await seedCarts(transaction, { owners: merchants, keyring, now })),
+      ...(await describeSales(transaction, { known: isKnown ? known : {}, owners: merchants, keyring, publicUrl, now })),
     };
   });
   if (fresh === undefined && known === undefined) return undefined;
@@ -97,6 +97,21 @@ async function describeMerchants(
     merchants: toOwners(merchants),
     products: toMutable([store, roastery].flatMap(demoProducts)),
   };
+}
+
+interface Sales extends Omit<OrdersPlace, "promotionCodes"> {
+  /** What demo.json has already. */
+  readonly known: Partial<AnyDemoFile>;
+}
+
+/** Carts are new where they were not known; checkouts and orders as well, and with them the two carts that they are of. */
+async function describeSales(transaction: Transaction, { known, ...place }: Sales): Promise<Partial<DemoFile>> {
+  const { carts, promotionCodes } = known;
+  const seeded = carts === undefined || promotionCodes === undefined ? await seedCarts(transaction, place) : { carts, promotionCodes };
+  if (seeded.carts === carts && known.sessions !== undefined && known.orders !== undefined) return {};
+  const orders = await seedOrders(transaction, { ...place, promotionCodes: seeded.promotionCodes });
+  const all: Partial<DemoFile["carts"]> = { ...seeded.carts, ...orders.carts };
+  return { ...seeded, ...orders, carts: Object.fromEntries(cartNames.map((name) => [name, all[name]])) as DemoFile["carts"] };
 }
 
 const toOwners = ({ first, second }: DemoMerchants): DemoFile["merchants"] => ({

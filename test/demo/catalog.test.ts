@@ -39,6 +39,21 @@ describe.each([
     expect(missing).toEqual([]);
   });
 
+  it("decides by what its policies say: the times of the rules stand in the text", () => {
+    const policies = [...merchant.policies, ...merchant.markets.flatMap((market) => market.policies)];
+    const inWords = new Map([
+      [24, "Two years"],
+      [60, "Five years"],
+    ]);
+    for (const { type, summaries, rules } of policies) {
+      const text = summaries.en;
+      if (type === "cancellation") expect(text).toContain(`${rules.windowMinutes} minutes`);
+      else if (type === "warranty") expect(text).toContain(inWords.get(rules.months ?? 0));
+      else expect(text).toContain(`${rules.windowDays} days`);
+      if (type === "return") expect((rules.returnShippingMinor ?? 0) > 0).toBe(text?.includes("the buyer pays") ?? false);
+    }
+  });
+
   it("gives as many points in one language as in the others", () => {
     const counts = entries.map(({ points }) => new Set(locales.map((locale) => points[locale]?.split(" | ").length)));
     expect(counts.every(({ size }) => size === 1)).toBe(true);

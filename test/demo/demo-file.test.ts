@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type DemoFile, demoFilePath, readDemoFile, refreshDemoFile, writeDemoFile } from "#demo/demo-file.ts";
+import { type AnyDemoFile, type DemoFile, demoFilePath, readDemoFile, refreshDemoFile, writeDemoFile } from "#demo/demo-file.ts";
 
 const demo: DemoFile = {
   baseUrl: "http://127.0.0.1:4000",
@@ -32,6 +32,8 @@ const demo: DemoFile = {
     merged: "c8",
     otherMerchant: "c9",
   },
+  sessions: { open: "s1", processing: "s2", completed: "s3", canceled: "s4", expired: "s5", otherMerchant: "s6" },
+  orders: { placed: "o1", packing: "o2", shipped: "o3", delivered: "o4", canceled: "o5", returned: "o6", otherMerchant: "o7" },
   promotionCodes: {
     percentage: "p1",
     fixedAmount: "p2",
@@ -78,8 +80,11 @@ it("refreshes the address and keeps everything else, parts that it does not know
   expect(JSON.parse(readFileSync(demoFilePath(folder), "utf8"))).toEqual(expected);
 });
 
-it("reads the file of a version that had no carts and promotion codes", () => {
-  const { carts: _carts, promotionCodes: _codes, ...earlier } = demo;
+it.each([
+  ["carts, orders and promotion codes", ["carts", "sessions", "orders", "promotionCodes"]],
+  ["sessions and orders", ["sessions", "orders"]],
+] as const)("reads the file of a version that had no %s", (_what, names) => {
+  const earlier = Object.fromEntries(Object.entries(demo).filter(([name]) => !names.some((missing) => missing === name))) as AnyDemoFile;
   writeFileSync(demoFilePath(folder), JSON.stringify(earlier));
   expect(readDemoFile(folder)).toEqual(earlier);
 });

@@ -6,7 +6,8 @@ import { expect, it } from "vitest";
 import { FolderUnusable } from "#database/folder-lock.ts";
 import type { OpenDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
-import { readDemoFile, writeDemoFile } from "#demo/demo-file.ts";
+import { type AnyDemoFile, readDemoFile, writeDemoFile } from "#demo/demo-file.ts";
+import { stories } from "#demo/orders/stories.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { seedDemo } from "#demo/seed-demo.ts";
 import { createKeyring } from "#foundation/encryption.ts";
@@ -51,22 +52,55 @@ describeOnBoth("preparing the demo", (open, engine) => {
     expect(await database.db.selectFrom("apiKey").select("id").execute()).toEqual([]);
   });
 
-  it("adds carts and promotions to the demo of a version that had none, and leaves its keys", async () => {
+  it("adds carts, orders and promotions to the demo of a version that had none, and leaves its keys", async () => {
     const database = await open();
     const dataDir = temporaryFolder();
     const { merchants, products } = await inTransaction(database.db, (transaction) => seedDemo(transaction, { now }));
     const earlier = { baseUrl: "https://old.test", keys, tokens, merchants, products: [...products], later: { kept: true } };
     writeDemoFile(dataDir, earlier);
     const demo = await prepare(database, dataDir);
-    expect(demo).toEqual({ ...earlier, baseUrl: "https://api.test", carts: expect.any(Object), promotionCodes: expect.any(Object) });
+    const anything = expect.any(Object) as unknown;
+    expect(demo).toEqual({
+      ...earlier,
+      baseUrl: "https://api.test",
+      carts: anything,
+      sessions: anything,
+      orders: anything,
+      promotionCodes: anything,
+    });
     expect(readDemoFile(dataDir)).toEqual(demo);
     const carts = await database.db.selectFrom("cart").select(["id", "status"]).execute();
     expect(carts.map(({ id }) => id)).toEqual(expect.arrayContaining(Object.values(demo?.carts ?? {})));
-    expect(carts).toHaveLength(12);
+    expect(carts).toHaveLength(10 + stories.length);
     expect(await database.db.selectFrom("apiKey").select("id").execute()).toEqual([]);
 
     expect(await prepare(database, dataDir)).toEqual(demo);
-    expect(await database.db.selectFrom("cart").select("id").execute()).toHaveLength(12);
+    expect(await database.db.selectFrom("cart").select("id").execute()).toHaveLength(10 + stories.length);
+  });
+
+  it("adds checkouts and orders to the demo of a version that had none, and leaves its other carts and codes", async () => {
+    const database = await open();
+    const dataDir = temporaryFolder();
+    const first = await prepare(database, dataDir);
+    const { sessions: _sessions, orders: _orders, ...earlier } = first ?? { sessions: {}, orders: {} };
+    writeDemoFile(dataDir, earlier as AnyDemoFile);
+    const second = await prepare(database, dataDir);
+    expect(second).toEqual({
+      ...first,
+      carts: { ...first?.carts, locked: expect.any(String), completed: expect.any(String) },
+      sessions: expect.any(Object),
+      orders: expect.any(Object),
+    });
+    const idsOf = (demo: typeof first): string[] => Object.values({ ...demo?.sessions }).concat(Object.values({ ...demo?.orders }));
+    const ids = [first, second].flatMap(idsOf);
+    expect(new Set(ids).size).toBe(2 * 13);
+    const session = await database.db
+      .selectFrom("hostedCheckoutSession")
+      .select("cartId")
+      .where("id", "=", second?.sessions.open ?? "")
+      .execute();
+    expect(session).toEqual([{ cartId: second?.carts.locked }]);
+    expect(await prepare(database, dataDir)).toEqual(second);
   });
 
   it("makes new carts and keys where demo.json was lost, with the promotions that are there", async () => {
@@ -102,6 +136,20 @@ describeOnBoth("preparing the demo", (open, engine) => {
     expect(countries).toEqual([{ country: "AT" }, { country: "JP" }]);
     expect(await database.db.selectFrom("cartLine").select("id").execute()).toEqual([]);
     expect(Object.keys(demo?.carts ?? {})).toHaveLength(9);
+    expect([demo?.sessions, demo?.orders]).toEqual([undefined, undefined]);
+    expect(await database.db.selectFrom("hostedCheckoutSession").select("id").execute()).toEqual([]);
+  });
+
+  it("still starts where the merchant's rules allow less than its buyers did, without half an order", async () => {
+    const database = await open();
+    const { merchants } = await inTransaction(database.db, (transaction) => seedDemo(transaction, { now }));
+    await database.script((run) => run(`update policy set rules = '{"mode": "none"}' where type in ('return', 'cancellation')`));
+    const demo = await prepare(database, temporaryFolder());
+    expect(demo?.merchants).toEqual(merchants);
+    expect([demo?.sessions, demo?.orders, Object.keys(demo?.carts ?? {}).length]).toEqual([undefined, undefined, 9]);
+    for (const table of ["salesOrder", "hostedCheckoutSession", "payment"] as const)
+      expect(await database.db.selectFrom(table).select("id").execute()).toEqual([]);
+    expect(await database.db.selectFrom("stockLevel").select("variantId").where("reserved", ">", 0).execute()).toEqual([]);
   });
 
   it("needs no folder for a database with other data", async () => {

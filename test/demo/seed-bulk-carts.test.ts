@@ -64,7 +64,7 @@ describeOnBoth("bulk carts", (open) => {
     const sample = ids.filter((_, index) => index % 20 === 0).map(({ id }) => id);
     expect(sample.length).toBeGreaterThan(50);
     await inTransaction(database.db, async (transaction) => {
-      for (const cart of (await findCarts(transaction, sample)).values()) expect(await pricedAgain(transaction, cart)).toEqual(priceOf(cart));
+      for (const cart of (await findCarts(transaction, sample, now)).values()) expect(await pricedAgain(transaction, cart)).toEqual(priceOf(cart));
     });
   });
 
@@ -76,6 +76,8 @@ describeOnBoth("bulk carts", (open) => {
       variantIds: draft.lines.map(({ variantId }) => variantId),
       buyerReference: cart.buyerReference,
       code: draft.promotionCodeId === null ? null : { id: draft.promotionCodeId },
+      heldBySessionId: null,
+      now,
     });
     const { next } = reprice({ draft, before: cart, offer, now: new Date(cart.updatedAt) });
     return priceOf({ ...next, ...next.priced });

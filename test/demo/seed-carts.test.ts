@@ -7,6 +7,7 @@ import { cartEntries } from "#demo/carts/cart-entries.ts";
 import { demoAddresses } from "#demo/carts/addresses.ts";
 import { promotionEntries } from "#demo/carts/promotion-entries.ts";
 import { cartNames, type DemoFile } from "#demo/demo-file.ts";
+import { stories } from "#demo/orders/stories.ts";
 import { ruleFaults, noValues } from "#commerce/promotions/promotion-fields.ts";
 import { isId } from "#foundation/ids.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -31,7 +32,12 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
   const named = (name: keyof DemoFile["carts"]): Promise<Awaited<ReturnType<typeof read>>> =>
     read(world().demo.carts[name], name === "otherMerchant" ? "otherMerchant" : "full");
   const inCountry = async (country: string): Promise<Awaited<ReturnType<typeof read>>> => {
-    const { id } = await world().database.db.selectFrom("cart").select("id").where("country", "=", country).executeTakeFirstOrThrow();
+    const { id } = await world()
+      .database.db.selectFrom("cart")
+      .select("id")
+      .where("country", "=", country)
+      .where("status", "=", "active")
+      .executeTakeFirstOrThrow();
     return read(id);
   };
   const apply = (cartId: string, code: string): Promise<Answer> =>
@@ -66,10 +72,10 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
       .innerJoin("variant", "variant.id", "cartLine.variantId")
       .select(["variant.sku", "cartLine.quantity"])
       .execute();
-    const expected = cartEntries.flatMap((entry) => entry.lines.map(([sku, quantity]) => `${sku} ${quantity}`));
+    const expected = [...cartEntries, ...stories].flatMap((entry) => entry.lines.map(([sku, quantity]) => `${sku} ${quantity}`));
     expect(lines.map(({ sku, quantity }) => `${sku} ${quantity}`).toSorted()).toEqual(expected.toSorted());
     const carts = await db.selectFrom("cart").select("warnings").execute();
-    expect(carts.map(({ warnings }) => warnings)).toEqual(cartEntries.map(() => []));
+    expect(carts.filter(({ warnings }) => JSON.stringify(warnings) !== "[]")).toEqual([]);
     for (const name of ["active", "activeSecond", "locked"] as const) {
       for (const line of (await named(name)).lines) expect(line.availability).toBe("in_stock");
     }
@@ -103,7 +109,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
     const { demo, clock, database } = world();
     const cart = await named("locked");
     expect(cart).toMatchObject({ status: "locked", address: { countryCode: "DE", city: "Berlin" }, totals: { estimated: false } });
-    expect(cart.checkout).toEqual({ sessionId: expect.stringMatching(/^chs_/), status: "open" });
+    expect(cart.checkout).toEqual({ sessionId: demo.sessions.open, status: "open" });
     expect(cart.delivery.selectedOptionId).toBe(cart.delivery.options[0].id);
     const session = await database.db
       .selectFrom("hostedCheckoutSession")
@@ -115,16 +121,16 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
     expect([status, body.error.code]).toEqual([409, "cart_locked"]);
   });
 
-  it("completed: by a session, has an order's id, keeps what was paid and no address", async () => {
+  it("completed: by a session, has its order's id, keeps what was paid and no address", async () => {
     const cart = await named("completed");
     expect(cart).toMatchObject({
       status: "completed",
-      checkout: { status: "completed" },
+      checkout: { sessionId: world().demo.sessions.completed, status: "completed" },
+      orderId: world().demo.orders.delivered,
       address: null,
       delivery: null,
       totals: { estimated: false },
     });
-    expect(isId("order", cart.orderId)).toBe(true);
     expect(cart.promotion).toMatchObject({ state: "applied", promotion: { code: world().demo.promotionCodes.exhausted } });
   });
 
@@ -185,7 +191,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
     const rows = await database.db.selectFrom("personalData").selectAll().where("kind", "=", "address").execute();
     const opened = rows.map((row) => openPersonalData(app.services.keyring, row));
     const lines = opened.map((data) => (data?.kind === "address" ? data.address.line1 : ""));
-    expect(lines.toSorted()).toEqual(["DE", "JP", "US"].map((country) => demoAddresses.get(country)?.line1 ?? "none").toSorted());
+    expect(new Set(lines)).toEqual(new Set(["DE", "JP", "US"].map((country) => demoAddresses.get(country)?.line1 ?? "none")));
     expect(JSON.stringify(rows)).not.toContain("Invalidenstraße");
   });
 

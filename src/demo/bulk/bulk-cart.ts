@@ -60,7 +60,7 @@ export function bulkCart(number: number, place: BulkCartPlace): NewCart {
 }
 
 /** Different ones, as far as there are any. */
-function linesFrom(random: () => number, variantIds: readonly string[]): CartWish["lines"] {
+export function linesFrom(random: () => number, variantIds: readonly string[]): CartWish["lines"] {
   const count = linesMin + Math.floor(random() * (linesMax - linesMin + 1));
   const chosen = new Set<string>();
   while (chosen.size < Math.min(count, variantIds.length)) chosen.add(pick(random, variantIds));
@@ -69,7 +69,8 @@ function linesFrom(random: () => number, variantIds: readonly string[]): CartWis
 
 const checked = new Map<string, PostalAddress | null>();
 
-function addressIn(country: string): PostalAddress | null {
+/** The demo's address there; null: it has none. */
+export function addressIn(country: string): PostalAddress | null {
   let address = checked.get(country);
   if (address === undefined) {
     const known = demoAddresses.get(country);

@@ -48,14 +48,7 @@ async function readPlace(
   transaction: Transaction,
   { merchantId, now, keyring, seed = 1 }: BulkCartOptions,
 ): Promise<{ readonly place: BulkCartPlace; readonly first: number }> {
-  const found = await transaction.selectFrom("market").select("id").where("merchantId", "=", merchantId).orderBy("handle").execute();
-  if (found.length === 0) throw new Error(`The merchant ${merchantId} has no market to sell in.`);
-  const markets: BulkMarketOffer[] = [];
-  for (const { id: marketId } of found) {
-    const variantIds = await findVariants(transaction, { marketId, seed });
-    if (variantIds.length === 0) continue;
-    markets.push({ variantIds, offer: await loadOffer(transaction, { merchantId, marketId, variantIds, buyerReference: null, code: null }) });
-  }
+  const markets = await readMarkets(transaction, { merchantId, now, seed });
   const [market] = markets;
   if (market === undefined) throw new Error(`The merchant ${merchantId} has nothing in stock that could be put into a cart.`);
   const { carts } = await transaction
@@ -65,6 +58,23 @@ async function readPlace(
     .executeTakeFirstOrThrow();
   const codes = await findCodes(transaction, { merchantId, marketId: market.offer.market.id, now });
   return { place: { merchantId, markets, codes, keyring, now, seed }, first: carts + 1 };
+}
+
+/** Where the merchant sells anything, and what: what it costs there is read once, however many carts there will be. */
+export async function readMarkets(
+  transaction: Transaction,
+  { merchantId, now, seed }: Pick<BulkCartPlace, "merchantId" | "now" | "seed">,
+): Promise<readonly BulkMarketOffer[]> {
+  const found = await transaction.selectFrom("market").select("id").where("merchantId", "=", merchantId).orderBy("handle").execute();
+  if (found.length === 0) throw new Error(`The merchant ${merchantId} has no market to sell in.`);
+  const markets: BulkMarketOffer[] = [];
+  for (const { id: marketId } of found) {
+    const variantIds = await findVariants(transaction, { marketId, seed });
+    if (variantIds.length === 0) continue;
+    const wanted = { merchantId, marketId, variantIds, buyerReference: null, code: null, heldBySessionId: null, now };
+    markets.push({ variantIds, offer: await loadOffer(transaction, wanted) });
+  }
+  return markets;
 }
 
 /** Any of the catalogue, by what their SKUs give with the seed: ids are other ones in each database. */
@@ -95,8 +105,8 @@ async function findCodes(
     .orderBy("c.codeNormalized")
     .limit(codesMax)
     .execute();
+  const wanted = { merchantId, marketId, variantIds: [], buyerReference: null, heldBySessionId: null, now };
   const rules = [];
-  for (const { id } of rows)
-    rules.push((await loadOffer(transaction, { merchantId, marketId, variantIds: [], buyerReference: null, code: { id } })).code);
+  for (const { id } of rows) rules.push((await loadOffer(transaction, { ...wanted, code: { id } })).code);
   return rules.filter((rule) => rule !== undefined);
 }

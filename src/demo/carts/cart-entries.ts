@@ -1,33 +1,26 @@
-/** The carts of the demo: one in every status, two to try things with, and two that show what other markets do to a cart. */
-import type { CartName, PromotionCodeName } from "#demo/demo-file.ts";
+/** The carts of the demo that nobody checks out: one in every status, two to try things with, and two that show what other markets do to a cart. */
+import { cartNames } from "#demo/demo-file.ts";
+import type { CartToDraw } from "./draw-carts.ts";
 
-export interface CartEntry {
+export interface CartEntry extends CartToDraw {
   readonly key: CartKey;
-  readonly owner: "first" | "second";
-  readonly country: string;
-  readonly lines: readonly (readonly [sku: string, quantity: number])[];
-  readonly buyer?: { readonly reference: string; readonly email: string };
-  /** Ships to its country's address of the demo, by the first of the methods. */
-  readonly isAddressed?: true;
-  readonly code?: PromotionCodeName;
   readonly state: CartState;
-  /** Since its last change, and from its first to its last. */
-  readonly quietMinutes: number;
-  readonly livedMinutes: number;
 }
 
+/** Of demo.json but those that have become what they are by a checkout. */
+export const plainCartNames = cartNames.filter((name) => name !== "locked" && name !== "completed");
+export type PlainCartName = (typeof plainCartNames)[number];
+
 /** Those of demo.json, and those that are only found in lists. */
-export type CartKey = CartName | "mergedInto" | "american" | "japanese";
+export type CartKey = PlainCartName | "mergedInto" | "american" | "japanese";
 
 export type CartState =
-  | { readonly status: "active" | "expired" | "locked" | "completed" }
+  | { readonly status: "active" | "expired" }
   | { readonly status: "revoked"; readonly note: string }
   | { readonly status: "merged"; readonly into: CartKey };
 
 const [hour, day] = [60, 24 * 60];
 const active: CartState = { status: "active" };
-const anna = { reference: "buyer-anna", email: "anna@example.com" };
-const ben = { reference: "buyer-ben", email: "ben@example.com" };
 const clara = { reference: "buyer-clara", email: "clara@example.com" };
 
 export const cartEntries: readonly CartEntry[] = [
@@ -56,36 +49,6 @@ export const cartEntries: readonly CartEntry[] = [
     livedMinutes: 5,
   },
   { key: "empty", owner: "first", country: "DE", lines: [], state: active, quietMinutes: 3, livedMinutes: 0 },
-  {
-    key: "locked",
-    owner: "first",
-    country: "DE",
-    lines: [
-      ["HOM-HYTTE-SLATE", 1],
-      ["HOM-PUTE-MIDNIGHT", 2],
-    ],
-    buyer: anna,
-    isAddressed: true,
-    state: { status: "locked" },
-    // Its session has its whole life before it.
-    quietMinutes: 0,
-    livedMinutes: 15,
-  },
-  {
-    key: "completed",
-    owner: "first",
-    country: "DE",
-    lines: [
-      ["KIT-GLUT-28CM", 1],
-      ["KIT-BRETT-SMALL", 1],
-    ],
-    buyer: ben,
-    isAddressed: true,
-    code: "exhausted",
-    state: { status: "completed" },
-    quietMinutes: 2 * day,
-    livedMinutes: hour,
-  },
   {
     key: "revoked",
     owner: "first",

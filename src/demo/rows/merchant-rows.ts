@@ -91,8 +91,11 @@ function deliveryMethodRows({ merchantId, at, market, id }: MarketOfMerchant): R
   }));
 }
 
-function policyRow({ type, summaries, url }: DemoPolicy, { merchantId, at, marketId }: Owner & { readonly marketId: string | null }): Row<"policy"> {
-  return { id: createId("policy", at.getTime()), merchantId, marketId, type, summaries, url, updatedAt: at };
+function policyRow(
+  { type, summaries, url, rules }: DemoPolicy,
+  { merchantId, at, marketId }: Owner & { readonly marketId: string | null },
+): Row<"policy"> {
+  return { id: createId("policy", at.getTime()), merchantId, marketId, type, summaries, url, rules, updatedAt: at };
 }
 
 /** Parents stand before their children, as the foreign key wants it to be read. */

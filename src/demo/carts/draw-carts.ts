@@ -1,0 +1,141 @@
+/** Carts as they are written down become carts that are priced: what there is for sale is read once for each market, however many carts there are. */
+import { checkAddress } from "#commerce/addresses/check-address.ts";
+import { loadOffer, type Offer } from "#commerce/carts/offer.ts";
+import { normalizeCode } from "#commerce/promotions/promotion-codes.ts";
+import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
+import type { Transaction } from "#database/transaction.ts";
+import type { PromotionCodeName, PromotionCodes } from "#demo/demo-file.ts";
+import type { Keyring } from "#foundation/encryption.ts";
+import { demoAddresses } from "./addresses.ts";
+import { type NewCart, newCart } from "./new-cart.ts";
+import type { DemoOwners, FindMarket } from "./seed-promotions.ts";
+
+export interface CartToDraw {
+  readonly owner: "first" | "second";
+  readonly country: string;
+  readonly lines: readonly (readonly [sku: string, quantity: number])[];
+  readonly buyer?: { readonly reference: string; readonly email: string };
+  /** Ships to its country's address of the demo, by the first of the methods. */
+  readonly isAddressed?: true;
+  readonly code?: PromotionCodeName;
+  /** Since its last change, and from its first to its last. */
+  readonly quietMinutes: number;
+  readonly livedMinutes: number;
+}
+
+export interface CartsPlace {
+  readonly owners: DemoOwners;
+  readonly keyring: Keyring;
+  readonly now: Date;
+}
+
+export interface Drawing<Entry extends CartToDraw> extends CartsPlace {
+  readonly entries: readonly Entry[];
+  readonly markets: Markets;
+  readonly promotionCodes: PromotionCodes;
+}
+
+export interface Drawn<Entry extends CartToDraw> {
+  readonly entry: Entry;
+  readonly cart: NewCart;
+}
+
+export async function drawCarts<Entry extends CartToDraw>(transaction: Transaction, drawing: Drawing<Entry>): Promise<Drawn<Entry>[]> {
+  const readShelf = await openShelves(transaction, drawing);
+  const drawn: Drawn<Entry>[] = [];
+  for (const entry of drawing.entries) drawn.push({ entry, cart: draw(entry, { ...drawing, shelf: await readShelf(entry) }) });
+  return drawn;
+}
+
+export interface Markets {
+  readonly ofCountry: FindMarket;
+  /** Any of a merchant's. */
+  readonly anyOf: (merchantId: string) => { readonly id: string; readonly country: string };
+}
+
+export async function readMarkets(transaction: Transaction, { first, second }: DemoOwners): Promise<Markets> {
+  const rows = await transaction
+    .selectFrom("marketCountry")
+    .select(["merchantId", "marketId", "country"])
+    .where("merchantId", "in", [first.id, second.id])
+    .orderBy("marketId")
+    .orderBy("position")
+    .execute();
+  return {
+    ofCountry: (merchantId, country) => rows.find((row) => row.merchantId === merchantId && row.country === country)?.marketId,
+    anyOf: (merchantId) => {
+      const row = rows.find((candidate) => candidate.merchantId === merchantId);
+      if (row === undefined) throw new Error(`The demo's merchant ${merchantId} sells to no country any more.`);
+      return { id: row.marketId, country: row.country };
+    },
+  };
+}
+
+/** What an entry can take from. */
+interface Shelf {
+  readonly country: string;
+  readonly offer: Offer;
+  readonly variantIds: ReadonlyMap<string, string>;
+  readonly code: PromotionRule | null;
+}
+
+type ReadShelf = (entry: CartToDraw) => Promise<Shelf>;
+
+/** One statement for each market and for each code. */
+async function openShelves(transaction: Transaction, { owners, entries, markets, promotionCodes, now }: Drawing<CartToDraw>): Promise<ReadShelf> {
+  const variantIds = await readVariants(transaction, { owners, entries });
+  const offers = new Map<string, Offer>();
+  return async ({ owner, country, code }) => {
+    const merchantId = owners[owner].id;
+    // A merchant who no longer sells to the country has its carts elsewhere.
+    const ofCountry = markets.ofCountry(merchantId, country);
+    const market = ofCountry === undefined ? markets.anyOf(merchantId) : { id: ofCountry, country };
+    const own = variantIds[owner];
+    const asked = { merchantId, marketId: market.id, variantIds: [], buyerReference: null, heldBySessionId: null, now };
+    const offer = offers.get(market.id) ?? (await loadOffer(transaction, { ...asked, variantIds: [...own.values()], code: null }));
+    offers.set(market.id, offer);
+    const normalized = code === undefined ? undefined : normalizeCode(promotionCodes[code]);
+    const rule = normalized === undefined ? undefined : (await loadOffer(transaction, { ...asked, code: { normalized } })).code;
+    return { country: market.country, offer, variantIds: own, code: rule ?? null };
+  };
+}
+
+type VariantIds = Readonly<Record<CartToDraw["owner"], ReadonlyMap<string, string>>>;
+
+async function readVariants(
+  transaction: Transaction,
+  { owners: { first, second }, entries }: Pick<Drawing<CartToDraw>, "owners" | "entries">,
+): Promise<VariantIds> {
+  const skus = entries.flatMap(({ lines }) => lines.map(([sku]) => sku));
+  const rows = await transaction
+    .selectFrom("variant")
+    .select(["id", "merchantId", "sku"])
+    .where("merchantId", "in", [first.id, second.id])
+    .where("sku", "in", skus)
+    .execute();
+  const of = ({ id: merchantId }: DemoOwners["first"]): Map<string, string> =>
+    new Map(rows.filter((row) => row.merchantId === merchantId).map(({ sku, id }) => [sku, id]));
+  return { first: of(first), second: of(second) };
+}
+
+const minuteMs = 60_000;
+
+function draw(entry: CartToDraw, { owners, keyring, now, shelf }: CartsPlace & { readonly shelf: Shelf }): NewCart {
+  const { offer, country, variantIds, code } = shelf;
+  const address = entry.isAddressed === true ? demoAddresses.get(country) : undefined;
+  const updatedAt = new Date(now.getTime() - entry.quietMinutes * minuteMs);
+  return newCart(keyring, {
+    merchantId: owners[entry.owner].id,
+    offer,
+    country,
+    lines: entry.lines.flatMap(([sku, quantity]) => {
+      const variantId = variantIds.get(sku);
+      return variantId === undefined ? [] : [{ variantId, quantity }];
+    }),
+    buyer: entry.buyer ?? null,
+    address: address === undefined ? null : checkAddress(address, "strict").address,
+    code,
+    createdAt: new Date(updatedAt.getTime() - entry.livedMinutes * minuteMs),
+    updatedAt,
+  });
+}

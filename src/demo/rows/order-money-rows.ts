@@ -1,0 +1,154 @@
+/** What was paid for an order that is made whole: the payment, what was asked of the provider and what that has in its books, and the refund. */
+import type { OrderLine, OrderPayment } from "#commerce/orders/order-aggregate.ts";
+import { statusByAmounts } from "#commerce/payments/save-payment.ts";
+import { createId } from "#foundation/ids.ts";
+import type { Row } from "./insert-rows.ts";
+import type { OrderIds, OrderLife, OrderStep } from "./order-stages.ts";
+
+export interface MoneyRows {
+  readonly payment: Row<"payment">;
+  readonly paymentOperation: readonly Row<"paymentOperation">[];
+  readonly testProviderPayment: Row<"testProviderPayment">;
+  readonly testProviderEntry: readonly Row<"testProviderEntry">[];
+  readonly refund: readonly Row<"refund">[];
+  /** As an order has them, for the statuses that follow. */
+  readonly orderPayments: readonly OrderPayment[];
+}
+
+export interface OrderMoney {
+  readonly ids: OrderIds;
+  readonly life: OrderLife;
+  readonly lines: readonly OrderLine[];
+  readonly currency: string;
+  readonly totalMinor: number;
+}
+
+type Amounts = Pick<OrderPayment, "amountMinor" | "capturedMinor" | "voidedMinor" | "refundedMinor">;
+
+export function moneyRows(money: OrderMoney): MoneyRows {
+  const { ids, life, currency } = money;
+  const amounts = amountsOf(money);
+  const payment = paymentRow(money, amounts);
+  const operations = operationsOf(life, { amounts, paymentId: payment.id, merchantId: ids.merchantId });
+  const createdAt = life.at("place");
+  return {
+    payment,
+    paymentOperation: operations,
+    testProviderPayment: {
+      reference: payment.id,
+      token: "tok_success",
+      status: amounts.voidedMinor === amounts.amountMinor ? "voided" : "authorized",
+      currency,
+      ...amounts,
+      decidedAt: createdAt,
+      createdAt,
+    },
+    testProviderEntry: operations.map(({ id, kind, amountMinor, createdAt: at }) => ({
+      idempotencyKey: id,
+      reference: payment.id,
+      kind,
+      amountMinor,
+      outcome: kind === "authorize" ? "authorized" : "succeeded",
+      createdAt: at,
+    })),
+    refund: operations.filter(({ kind }) => kind === "refund").map((operation) => refundRow(operation, money)),
+    orderPayments: [toOrderPayment(payment, amounts)],
+  };
+}
+
+function amountsOf({ life: { stage, steps }, lines, totalMinor }: OrderMoney): Amounts {
+  const capturedMinor = steps.includes("capture") ? totalMinor : 0;
+  const returnedMinor = stage === "returned" ? lines.reduce((sum, line) => sum + line.reducedMinor, 0) : 0;
+  return {
+    amountMinor: totalMinor,
+    capturedMinor,
+    voidedMinor: stage === "canceled" ? totalMinor : 0,
+    refundedMinor: stage === "refunded" ? totalMinor : returnedMinor,
+  };
+}
+
+function paymentRow({ ids, life, currency }: OrderMoney, amounts: Amounts): Row<"payment"> {
+  const { merchantId, sessionId, orderId } = ids;
+  const createdAt = life.at("place");
+  return {
+    id: createId("payment", createdAt.getTime()),
+    merchantId,
+    sessionId,
+    orderId,
+    provider: "test",
+    methodType: "card",
+    status: statusByAmounts(amounts),
+    currency,
+    ...amounts,
+    version: 2 + life.steps.filter((step) => step === "capture" || step === "closeReturn" || step === "cancel").length,
+    createdAt,
+    updatedAt: life.at(life.steps.at(-1) ?? "place"),
+  };
+}
+
+function toOrderPayment({ id, createdAt, updatedAt, version }: Row<"payment">, amounts: Amounts): OrderPayment {
+  return {
+    id,
+    ...amounts,
+    status: statusByAmounts(amounts),
+    provider: "test",
+    methodType: "card",
+    failureCode: null,
+    disputedAt: null,
+    disputeReason: null,
+    version: version ?? 1,
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+    pending: [],
+  };
+}
+
+interface Asking {
+  readonly amounts: Amounts;
+  readonly paymentId: string;
+  readonly merchantId: string;
+}
+
+/** All of them answered. */
+function operationsOf(life: OrderLife, { amounts, paymentId, merchantId }: Asking): Row<"paymentOperation">[] {
+  const asked: readonly (readonly [kind: Row<"paymentOperation">["kind"], amountMinor: number, step: OrderStep])[] = [
+    ["authorize", amounts.amountMinor, "place"],
+    ["capture", amounts.capturedMinor, "capture"],
+    ["void", amounts.voidedMinor, "cancel"],
+    ["refund", amounts.refundedMinor, life.stage === "returned" ? "closeReturn" : "cancel"],
+  ];
+  return asked
+    .filter(([, amountMinor]) => amountMinor > 0)
+    .map(([kind, amountMinor, step]) => {
+      const at = life.at(step);
+      const id = createId("paymentOperation", at.getTime());
+      return { id, merchantId, paymentId, kind, amountMinor, status: "succeeded", attempts: 1, dueAt: at, createdAt: at, settledAt: at };
+    });
+}
+
+/** A return gives one unit back; a cancellation everything, the shipping with it. */
+function refundRow({ id: operationId, paymentId, amountMinor, createdAt }: Row<"paymentOperation">, money: OrderMoney): Row<"refund"> {
+  const { ids, life, lines, currency } = money;
+  const isReturn = life.stage === "returned";
+  const parts = lines
+    .filter((line) => line.reducedMinor > 0)
+    .map((line) => ({ lineId: line.id, quantity: isReturn ? line.returned : line.canceled, amountMinor: line.reducedMinor }));
+  return {
+    id: createId("refund", createdAt.getTime()),
+    merchantId: ids.merchantId,
+    paymentId,
+    orderId: ids.orderId,
+    returnId: isReturn ? ids.returnId : null,
+    operationId,
+    status: "succeeded",
+    amountMinor,
+    currency,
+    reason: isReturn ? "unwanted" : "changed_mind",
+    note: null,
+    lines: parts,
+    shippingMinor: amountMinor - parts.reduce((sum, part) => sum + part.amountMinor, 0),
+    version: 2,
+    createdAt,
+    updatedAt: createdAt,
+  };
+}

@@ -1,0 +1,152 @@
+/** What was sent of an order that is made whole, and what came back of it. */
+import type { OrderAggregate, OrderFulfillment, OrderLine, OrderReturn } from "#commerce/orders/order-aggregate.ts";
+import { unitShare } from "#commerce/orders/unit-share.ts";
+import { createId } from "#foundation/ids.ts";
+import { hashOf } from "#demo/random.ts";
+import type { Row } from "./insert-rows.ts";
+import { type OrderIds, type OrderLife, partlyShippedLines } from "./order-stages.ts";
+
+export interface ParcelRows {
+  readonly fulfillment: readonly Row<"fulfillment">[];
+  readonly fulfillmentLine: readonly Row<"fulfillmentLine">[];
+  readonly orderReturn: readonly Row<"orderReturn">[];
+  readonly returnLine: readonly Row<"returnLine">[];
+  /** As an order has them, for the statuses that follow. */
+  readonly orderFulfillments: readonly OrderFulfillment[];
+  readonly orderReturns: readonly OrderReturn[];
+}
+
+export interface OrderParcel {
+  readonly ids: OrderIds;
+  readonly life: OrderLife;
+  readonly lines: readonly OrderLine[];
+  readonly delivery: OrderAggregate["delivery"];
+}
+
+export function parcelRows(parcel: OrderParcel): ParcelRows {
+  const fulfillment = fulfillmentRows(parcel);
+  const orderReturn = returnRows(parcel);
+  const sent = parcel.lines.slice(0, partlyShippedLines(parcel.life.stage, parcel.lines.length) || parcel.lines.length);
+  const isBack = parcel.life.stage === "returned";
+  return {
+    fulfillment,
+    fulfillmentLine: fulfillment.flatMap(({ id }) =>
+      sent.map((line) => ({ fulfillmentId: id, orderLineId: line.id, quantity: line.ordered - line.canceled })),
+    ),
+    orderReturn,
+    returnLine: orderReturn.flatMap(({ id: returnId }) =>
+      parcel.lines.slice(0, 1).map((line) => ({ returnId, orderLineId: line.id, quantity: 1, received: isBack ? 1 : 0, accepted: isBack ? 1 : 0 })),
+    ),
+    orderFulfillments: fulfillment.map(({ id, status }) => Object.assign({ id, status: status ?? "pending" }, noFulfillment)),
+    orderReturns: orderReturn.map(({ id, status }) => Object.assign({ id, status }, noReturn)),
+  };
+}
+
+const statuses: Partial<Record<OrderLife["stage"], OrderFulfillment["status"]>> = {
+  packing: "packing",
+  partlyShipped: "in_transit",
+  shipped: "in_transit",
+  delivered: "delivered",
+  returnRequested: "delivered",
+  returned: "delivered",
+};
+
+const dayMs = 86_400_000;
+
+function fulfillmentRows({ ids: { orderId, merchantId }, life, delivery }: OrderParcel): Row<"fulfillment">[] {
+  const { steps, at } = life;
+  const status = statuses[life.stage];
+  if (status === undefined) return [];
+  const [packedAt, shippedAt] = [at("pack"), steps.includes("ship") ? at("ship") : null];
+  const deliveredAt = steps.includes("deliver") ? at("deliver") : null;
+  const id = createId("fulfillment", packedAt.getTime());
+  return [
+    {
+      id,
+      orderId,
+      merchantId,
+      status,
+      type: "shipping",
+      carrier: delivery?.carrier ?? null,
+      packingStartedAt: packedAt,
+      ...trackingOf(id, { shippedAt, delivery }),
+      deliveredAt,
+      version: 1 + [packedAt, shippedAt, deliveredAt].filter((time) => time !== null).length,
+      createdAt: packedAt,
+      updatedAt: deliveredAt ?? shippedAt ?? packedAt,
+    },
+  ];
+}
+
+type Tracking = Pick<Row<"fulfillment">, "trackingNumber" | "shippedAt" | "estimatedDeliveryAt">;
+
+function trackingOf(id: string, { shippedAt, delivery }: Pick<OrderParcel, "delivery"> & { readonly shippedAt: Date | null }): Tracking {
+  if (shippedAt === null) return { trackingNumber: null, shippedAt, estimatedDeliveryAt: null };
+  const days = delivery?.maxDays ?? 1;
+  return {
+    trackingNumber: `LH${String(hashOf(id)).padStart(10, "0")}`,
+    shippedAt,
+    estimatedDeliveryAt: new Date(shippedAt.getTime() + days * dayMs),
+  };
+}
+
+/** One unit of the first line. */
+function returnRows({ ids, life, lines: [line] }: OrderParcel): Row<"orderReturn">[] {
+  const { orderId, merchantId, returnId } = ids;
+  if (returnId === null || line === undefined) return [];
+  const isClosed = life.steps.includes("closeReturn");
+  const closedAt = isClosed ? life.at("closeReturn") : null;
+  const requestedAt = life.at("askReturn");
+  return [
+    {
+      id: returnId,
+      orderId,
+      merchantId,
+      kind: "return_refund",
+      status: isClosed ? "closed" : "requested",
+      reason: "unwanted",
+      method: "mail",
+      settlement: "original_payment",
+      refundMinor: unitShare({ amountMinor: line.totalMinor, ordered: line.ordered, gone: 0, quantity: 1 }),
+      requestedAt,
+      closedAt,
+      version: isClosed ? 5 : 1,
+      updatedAt: closedAt ?? requestedAt,
+    },
+  ];
+}
+
+const noFulfillment: Omit<OrderFulfillment, "id" | "status"> = {
+  returnId: null,
+  type: "shipping",
+  carrier: null,
+  trackingNumber: null,
+  trackingUrl: null,
+  packingStartedAt: null,
+  shippedAt: null,
+  estimatedDeliveryAt: null,
+  deliveredAt: null,
+  version: 1,
+  createdAt: "",
+  updatedAt: "",
+  lines: [],
+};
+
+const noReturn: Omit<OrderReturn, "id" | "status"> = {
+  kind: "return_refund",
+  reason: "unwanted",
+  note: null,
+  declineReason: null,
+  inspectionNote: null,
+  method: "mail",
+  settlement: "original_payment",
+  refundMinor: 0,
+  feeMinor: 0,
+  exchangeVariantId: null,
+  policyId: null,
+  requestedAt: "",
+  closedAt: null,
+  version: 1,
+  updatedAt: "",
+  lines: [],
+};
