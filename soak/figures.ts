@@ -1,6 +1,7 @@
 /** The figures, on each engine that they are promised for: how each is started, and how much of the time it gets. */
 import { startPostgres } from "#test/support/postgres.ts";
 import { runBystanders } from "./bystanders.ts";
+import { runCheckout } from "./checkout.ts";
 import { runCrash } from "./crash.ts";
 import { duplicateFaults, runDuplicates } from "./duplicates.ts";
 import { runHistories } from "./histories.ts";
@@ -28,6 +29,7 @@ export const figures: readonly Figure[] = [
   { name: "crash", engines: ["pglite", "postgres"], weight: 5, run: crash },
   { name: "duplicates", engines: ["pglite", "postgres"], weight: 2, run: duplicates },
   { name: "bystanders", engines: ["postgres"], weight: 1, run: bystanders },
+  { name: "checkout", engines: ["pglite", "postgres"], weight: 3, run: checkout },
   { name: "histories", engines: ["pglite", "postgres"], weight: 3, run: histories },
 ];
 
@@ -55,6 +57,13 @@ async function bystanders({ databaseUrl, isOver, onStep }: Circumstances): Promi
   const shop = await openShop(service.ask, service.access);
   const report = await runBystanders(service.ask, shop, { databaseUrl, copies: 100, spellMs: 5000, perSecond: 50, isOver, onStep });
   return { ...report, violations: [...report.violations, ...service.faults] };
+}
+
+/** On PostgreSQL there are two processes, which race each other and are killed together. */
+async function checkout({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
+  await using service = await startService({ databaseUrl });
+  await using beside = databaseUrl === undefined ? undefined : await startService({ databaseUrl, folder: service.folder });
+  return await runCheckout(service, { beside: beside === undefined ? [] : [beside], isOver, onStep });
 }
 
 async function histories({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {

@@ -6,6 +6,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eraseDue } from "#commerce/addresses/personal-data.ts";
 import { cartsUrl, makeCart, makeCode } from "#test/operations/cart-calls.ts";
+import { type MarkedPurchase, purchaseMarked } from "#test/support/marked-purchase.ts";
 import { type Answer, createWorld, type World } from "#test/support/world.ts";
 
 /** What may be shown is of another kind: the country, the town, half of the postal code, initials, the e-mail's hint. */
@@ -23,6 +24,7 @@ const markers = {
   key: "zqxvkey",
   postalCode: "9876ZX",
   postalCodeSpaced: "9876 ZX",
+  card: "zqxvcard",
 } as const;
 
 const address = {
@@ -50,6 +52,7 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
   const answers: { readonly name: string; readonly answer: Answer }[] = [];
   const tokens: string[] = [];
   let restCart: string;
+  let bought: MarkedPurchase;
 
   beforeAll(async () => {
     world = await createWorld(engine);
@@ -58,6 +61,11 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
     restCart = (await makeCart(world, { lines: { "KIT-KVERN": 1 } })).id;
     await walkRest();
     await walkGraphql();
+    bought = await purchaseMarked(world, {
+      address,
+      email: `${markers.buyersMailbox}@${markers.domain}.example`,
+      cardToken: `tok_${markers.card}`,
+    });
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
@@ -195,6 +203,8 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
   it("is in no answer, of success or of refusal", () => {
     expect(answers.length).toBeGreaterThan(25);
     expect(answers.flatMap(({ name, answer }) => findMarkers(name, answer.text + JSON.stringify(answer.headers)))).toEqual([]);
+    expect(bought.answers.length).toBeGreaterThan(10);
+    expect(findMarkers("a purchase", JSON.stringify(bought.answers))).toEqual([]);
   });
 
   it("is in no line of the log", () => {
@@ -204,7 +214,20 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
 
   it("is in no event", async () => {
     const events = await world.database.db.selectFrom("event").select(["type", "snapshot", "thin"]).execute();
-    expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(["cart.address_set", "cart.revoked", "cart.updated"]));
+    expect(events.map(({ type }) => type)).toEqual(
+      expect.arrayContaining([
+        "cart.address_set",
+        "cart.revoked",
+        "cart.updated",
+        "checkout_session.payment_failed",
+        "order.placed",
+        "order.partially_canceled",
+        "payment.captured",
+        "fulfillment.delivered",
+        "return.closed",
+        "refund.succeeded",
+      ]),
+    );
     expect(events.flatMap(({ type, snapshot, thin }) => findMarkers(type, snapshot + thin))).toEqual([]);
   });
 
@@ -230,7 +253,16 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
     const texts = await stored();
     const places = texts.map(({ place }) => place);
     expect(places).toEqual(
-      expect.arrayContaining(["cart", "personal_data.sealed", "idempotency_record.sealed", "idempotency_record.idempotency_key"]),
+      expect.arrayContaining([
+        "cart",
+        "sales_order",
+        "order_return",
+        "payment.token_sealed",
+        "test_provider_payment",
+        "personal_data.sealed",
+        "idempotency_record.sealed",
+        "idempotency_record.idempotency_key",
+      ]),
     );
     expect(texts.flatMap(({ place, text }) => findMarkers(place, text))).toEqual([]);
   });
@@ -242,6 +274,17 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
     expect(
       everything.filter(({ text }) => tokens.some((token) => text.includes(token) || text.includes(token.slice(4)))).map(({ place }) => place),
     ).toEqual([]);
+  });
+
+  it("is told of an order to who sends it, also when the addresses of carts are erased", async () => {
+    await eraseDue(world.database.db, new Date(world.clock.now().getTime() + 60 * 24 * 3_600_000));
+    const query = "query ($id: ID!) { order(id: $id) { shippingAddress { recipientName line1 postalCode } buyerEmail } }";
+    const { body } = await world.graphql(query, { variables: { id: bought.orderId }, token: "admin" });
+    expect(body.data.order).toEqual({
+      shippingAddress: { recipientName: markers.name, line1: markers.street, postalCode: markers.postalCodeSpaced },
+      buyerEmail: `${markers.buyersMailbox}@${markers.domain}.example`,
+    });
+    expect(findMarkers("the log", JSON.stringify(world.logged))).toEqual([]);
   });
 
   it("is erased with its key a day after the cart was revoked", async () => {

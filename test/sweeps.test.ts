@@ -5,6 +5,7 @@ import { startSweeps, sweeps } from "#app/sweeps.ts";
 import { createId } from "#foundation/ids.ts";
 import { createContext } from "#graph/context.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
+import { sessionRow } from "#test/support/session-row.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 
 const dayMs = 86_400_000;
@@ -51,11 +52,21 @@ async function makeManyCarts(world: World, count: number): Promise<string[]> {
 async function lockBySession(world: World, cartId: string, session: { status: "open" | "processing"; lifeMs: number }): Promise<void> {
   const { db } = world.database;
   const now = world.clock.now();
-  const { merchantId } = await db.selectFrom("cart").select("merchantId").where("id", "=", cartId).executeTakeFirstOrThrow();
+  const cart = await db.selectFrom("cart").select(["merchantId", "country", "currency", "locale"]).where("id", "=", cartId).executeTakeFirstOrThrow();
   const expiresAt = new Date(now.getTime() + session.lifeMs);
   await db
     .insertInto("hostedCheckoutSession")
-    .values({ id: createId("checkoutSession"), merchantId, cartId, status: session.status, expiresAt, createdAt: now, updatedAt: now })
+    .values({
+      id: createId("checkoutSession"),
+      merchantId: cart.merchantId,
+      cartId,
+      status: session.status,
+      expiresAt,
+      createdAt: now,
+      updatedAt: now,
+      submittedAt: session.status === "processing" ? now : null,
+      ...sessionRow(cart),
+    })
     .execute();
   await db.updateTable("cart").set({ status: "locked", version: 2 }).where("id", "=", cartId).execute();
 }

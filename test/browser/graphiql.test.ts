@@ -80,7 +80,7 @@ it("opens with all the example queries, and remembers the token for the tab", as
   const page = await open();
   await page.locator("#token-input").fill(demo.tokens.analyst);
   await page.getByRole("button", { name: "Use it in this tab" }).click();
-  await expect.poll(() => page.getByRole("tab").count()).toBe(exampleQueries.length + 1);
+  await expect.poll(() => page.getByRole("tab").count()).toBe(exampleQueries.length + 2);
   await page.reload();
   await page.getByRole("tab").first().waitFor();
   await page.getByRole("button", { name: /execute query/i }).click();

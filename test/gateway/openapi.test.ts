@@ -33,6 +33,8 @@ const cartPath = "/api/v1/open/storefront/carts/{cartId}";
 const cartId = "cartId path string";
 const cart = { stability: "candidate" } as const;
 const cartChange = { ...cart, idempotency: "required", parameters: [cartId, idempotencyKey] } as const;
+const orderPath = "/api/v1/open/storefront/orders/{orderId}";
+const order = { method: "GET", stability: "candidate", scope: "catalog:read", idempotency: "none", parameters: ["orderId path string"] } as const;
 const search = ["q", "locale", "market", "category?", "merchant?", "sort"].map((name) => `${name} query string`);
 
 /** The contract's tables. An operation that is not built yet has no row: the test below names it when it comes. */
@@ -115,6 +117,31 @@ const table: Readonly<Record<string, Row>> = {
     scope: "catalog:read",
     body: "PublicCartTransitionRequest",
     response: "PublicCartResponse",
+  },
+  getStorefrontOrder: {
+    ...order,
+    path: orderPath,
+    response: "StorefrontOrderDetailResponse",
+  },
+  getStorefrontOrderCancellationEligibility: {
+    ...order,
+    path: `${orderPath}/cancellation-eligibility`,
+    response: "StorefrontOrderEligibilityResponse",
+  },
+  getStorefrontOrderAfterSalesEligibility: {
+    ...order,
+    path: `${orderPath}/after-sales-eligibility`,
+    response: "StorefrontAfterSalesEligibilityResponse",
+  },
+  cancelHostedCheckoutSession: {
+    method: "POST",
+    path: "/api/v1/open/hosted/checkout/sessions/{sessionId}/cancel",
+    stability: "stable",
+    scope: "catalog:read",
+    idempotency: "required",
+    body: "HostedCheckoutCancelRequest",
+    response: "HostedCheckoutSessionResponse",
+    parameters: ["sessionId path string", idempotencyKey],
   },
 };
 

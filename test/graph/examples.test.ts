@@ -1,10 +1,11 @@
 /** What GraphiQL opens with runs on the demo data, for who reads, with a known number of statements. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { cartWay, exampleQueries } from "#web/example-queries.ts";
+import { exampleQueries } from "#web/example-queries.ts";
+import { cartWay, orderWay } from "#web/example-ways.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 
 /** Beside the statement that verifies the token. */
-const statementsOf: Readonly<Record<string, number>> = { Search: 5, Products: 4, Markets: 4, "Who am I": 2, Carts: 3 };
+const statementsOf: Readonly<Record<string, number>> = { Search: 5, Products: 4, Markets: 4, "Who am I": 2, Carts: 3, Orders: 4 };
 
 describe.each(["pglite", "postgres"] as const)("GraphiQL's example queries on %s", (engine) => {
   let world: World;
@@ -24,15 +25,19 @@ describe.each(["pglite", "postgres"] as const)("GraphiQL's example queries on %s
     }
   });
 
-  it("a frontend's whole way runs operation by operation, as its tab says", async () => {
-    const variables = JSON.parse(cartWay.variables ?? "{}") as Record<string, string>;
-    const run = async (operationName: string) => {
-      const headers = { authorization: `Bearer ${world.demo.tokens.storefront}` };
-      // As GraphiQL does it: the whole document, the operation's name, and of the variables those that the operation has.
-      const { body } = await world.send({ method: "POST", url: "/graphql", headers, body: { query: cartWay.query, operationName, variables } });
+  /** As GraphiQL does it: the whole document, the operation's name, and of the variables those that the operation has. */
+  const runnerOf =
+    ({ query }: { readonly query: string }, variables: Record<string, unknown>, token: "storefront" | "admin") =>
+    async (operationName: string) => {
+      const headers = { authorization: `Bearer ${world.demo.tokens[token]}` };
+      const { body } = await world.send({ method: "POST", url: "/graphql", headers, body: { query, operationName, variables } });
       expect({ operationName, errors: body.errors }).toEqual({ operationName, errors: undefined });
       return body.data;
     };
+
+  it("the ways of a cart and of an order run operation by operation, as their tabs say", async () => {
+    const variables = JSON.parse(cartWay.variables ?? "{}") as Record<string, string>;
+    const run = runnerOf(cartWay, variables, "storefront");
     const { publicProduct } = await run("Find");
     variables["variantId"] = publicProduct.variants[0].id;
     const { cartCreate } = await run("Open");
@@ -53,5 +58,34 @@ describe.each(["pglite", "postgres"] as const)("GraphiQL's example queries on %s
     expect((await run("Deliver")).cartDeliveryOptionSelect.totals).toMatchObject({ total: { amountMinor: 2 * unit + shipping }, estimated: false });
     expect((await run("Promotion")).cartPromotionApply).toMatchObject({ state: "APPLIED", discount: { amountMinor: (2 * unit) / 10 } });
     expect((await run("Look")).cart).toMatchObject({ status: "ACTIVE", version: 5, totals: { total: { amountMinor: 2 * unit * 0.9 + shipping } } });
+
+    const order: Record<string, unknown> = { ...(JSON.parse(orderWay.variables ?? "{}") as object), cartId: variables["cartId"] };
+    const go = runnerOf(orderWay, order, "admin");
+    const { hostedCheckoutSessionCreate: session } = await go("Checkout");
+    expect(session.amountTotal).toEqual({ amountMinor: 2 * unit * 0.9 + shipping, currency: "EUR" });
+    Object.assign(order, session.amountTotal, { sessionId: session.id });
+    expect((await go("Submit")).hostedCheckoutSessionSubmit).toEqual({ status: "PROCESSING", paymentStatus: "PROCESSING" });
+    await world.app.payments.drive();
+    const { hostedCheckoutSession: completed } = await go("Session");
+    expect(completed).toMatchObject({ status: "COMPLETED", paymentStatus: "PAID", cart: { status: "COMPLETED" } });
+    order["orderId"] = completed.orderId;
+    const { order: placed } = await go("Order");
+    expect(placed).toMatchObject({
+      status: "PENDING",
+      paymentStatus: "AUTHORIZED",
+      cancellationEligibility: { decision: "ALLOWED", scope: "ORDER" },
+    });
+    Object.assign(order, { paymentId: placed.payments[0].id, lineId: placed.lines[0].id });
+    expect((await go("Confirm")).orderConfirm.status).toBe("CONFIRMED");
+    await go("Capture");
+    await world.app.payments.drive();
+    const { fulfillmentCreate } = await go("Fulfill");
+    expect(fulfillmentCreate).toMatchObject({ status: "PENDING", lines: [{ lineId: order["lineId"], quantity: 2 }] });
+    order["fulfillmentId"] = fulfillmentCreate.id;
+    expect((await go("Pack")).fulfillmentPack.status).toBe("PACKING");
+    expect((await go("Ship")).fulfillmentShip.status).toBe("SHIPPED");
+    expect((await go("Deliver")).fulfillmentDeliver.status).toBe("DELIVERED");
+    expect((await go("AfterSales")).order).toMatchObject({ status: "COMPLETED", afterSalesEligibility: { decision: "ELIGIBLE" } });
+    expect((await go("Return")).returnRequest.status).toBe("APPROVED");
   });
 });

@@ -185,7 +185,8 @@ export async function movePromotion(
   expect((await askGraph(world, query, { input: { promotionId } }, { token: "admin" })).error).toBeUndefined();
 }
 
-const tables = "cart cart_line cart_promotion personal_data event idempotency_record hosted_checkout_session promotion promotion_code".split(" ");
+const tables = `cart cart_line cart_promotion personal_data event idempotency_record hosted_checkout_session promotion promotion_code
+  stock_level stock_hold stock_movement search_due`.split(/\s+/);
 
 /** Every row that a change of a cart could touch, as a table's count and digest. */
 export async function writtenRows({ database }: World): Promise<string> {

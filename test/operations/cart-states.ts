@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { expireCarts } from "#commerce/carts/end-carts.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
+import { sessionRow } from "#test/support/session-row.ts";
 import type { World } from "#test/support/world.ts";
 import { changeCart, makeCart, makeForeignCart, readCart } from "./cart-calls.ts";
 
@@ -35,6 +36,8 @@ export async function lockCart(world: World, { cartId, version }: CartInState, s
         createdAt: now,
         updatedAt: now,
         expiresAt: new Date(now.getTime() + hourMs),
+        submittedAt: status === "processing" ? now : null,
+        ...sessionRow({ country: "DE", currency: "EUR", locale: "de" }),
       })
       .execute();
     await sql`update cart set status = 'locked', version = version + 1 where id = ${cartId}`.execute(transaction);
@@ -66,7 +69,9 @@ export const cartStates = {
     const { cartId } = await lockCart(world, await makeCoded(world), "processing");
     const orderId = createId("order", world.clock.now().getTime());
     await inTransaction(world.database.db, async (transaction) => {
-      await sql`update hosted_checkout_session set status = 'completed' where cart_id = ${cartId}`.execute(transaction);
+      await sql`update hosted_checkout_session set status = 'completed', completed_at = ${world.clock.now()} where cart_id = ${cartId}`.execute(
+        transaction,
+      );
       await sql`update cart set status = 'completed', version = version + 1, ended_at = ${world.clock.now()}, order_id = ${orderId} where id = ${cartId}`.execute(
         transaction,
       );

@@ -1,0 +1,96 @@
+/** A client that checks out: a cart made ready, a session opened for it, and what may then be done with it. */
+import {
+  addressWrite,
+  type Ask,
+  type CartSeen,
+  cartWrite,
+  dataOf,
+  graphqlWrite,
+  openCart,
+  readAnswer,
+  restWrite,
+  type Shop,
+  type Told,
+  type Write,
+} from "./shop.ts";
+
+export interface Checkout {
+  readonly sessionId: string;
+  readonly cartId: string;
+  readonly amountTotal: { readonly amountMinor: number; readonly currency: string };
+}
+
+export interface SessionSeen {
+  readonly status: "OPEN" | "PROCESSING" | "COMPLETED" | "CANCELED" | "EXPIRED";
+  readonly orderId: string | null;
+}
+
+const tell = async (ask: Ask, { asked }: Write): Promise<Told> => readAnswer(await ask(asked));
+
+/** One thing in it, where it goes and how; `code` as well where it is given. */
+export async function readyCart(ask: Ask, shop: Shop, code?: string): Promise<string> {
+  const { id } = await openCart(ask, shop);
+  dataOf(await tell(ask, addressWrite(shop, id)));
+  const { delivery } = dataOf(await tell(ask, cartWrite(shop, { mutation: "cartLinesAdd", input: oneMore(shop), cartId: id })))[
+    "cartLinesAdd"
+  ] as CartSeen;
+  const [option] = delivery?.options ?? [];
+  const input = { optionId: option?.id };
+  dataOf(await tell(ask, cartWrite(shop, { mutation: "cartDeliveryOptionSelect", input, cartId: id })));
+  if (code !== undefined) dataOf(await tell(ask, restWrite(shop, { method: "PUT", cartId: id, path: "/promotion", body: { code } })));
+  return id;
+}
+
+const oneMore = ({ variantIds }: Shop): object => ({ lines: [{ variantId: variantIds[1], quantity: 1 }] });
+
+const sessionFields = "id cartId amountTotal { amountMinor currency }";
+
+export function createWrite(shop: Shop, cartId: string): Write {
+  const query = `mutation ($key: String, $input: HostedCheckoutSessionCreateInput!) {
+    hostedCheckoutSessionCreate(idempotencyKey: $key, input: $input) { ${sessionFields} } }`;
+  const input = { cartId, successUrl: "https://shop.example/thanks", cancelUrl: "https://shop.example/cart" };
+  return graphqlWrite(shop, { token: "storefront", query, variables: { input } });
+}
+
+export function checkoutOf(told: Told): Checkout {
+  const { id: sessionId, ...seen } = dataOf(told)["hostedCheckoutSessionCreate"] as Omit<Checkout, "sessionId"> & { readonly id: string };
+  return { sessionId, ...seen };
+}
+
+export async function openCheckout(ask: Ask, shop: Shop, code?: string): Promise<Checkout> {
+  return checkoutOf(await tell(ask, createWrite(shop, await readyCart(ask, shop, code))));
+}
+
+export function submitWrite(shop: Shop, { sessionId, amountTotal }: Checkout, paymentToken = "tok_success"): Write {
+  const query = `mutation ($sessionId: ID!, $key: String!, $input: HostedCheckoutSessionSubmitInput!) {
+    hostedCheckoutSessionSubmit(sessionId: $sessionId, idempotencyKey: $key, input: $input) { status orderId } }`;
+  return graphqlWrite(shop, { token: "storefront", query, variables: { sessionId, input: { expectedAmount: amountTotal, paymentToken } } });
+}
+
+export function cancelWrite(shop: Shop, { sessionId }: Checkout): Write {
+  const query = `mutation ($sessionId: ID!, $key: String!, $input: HostedCheckoutCancelRequest!) {
+    hostedCheckoutSessionCancel(sessionId: $sessionId, idempotencyKey: $key, input: $input) { status } }`;
+  return graphqlWrite(shop, { token: "storefront", query, variables: { sessionId, input: { reason: "BUYER_CHANGED_MIND" } } });
+}
+
+export async function readSession(ask: Ask, shop: Shop, sessionId: string): Promise<SessionSeen> {
+  const query = "query ($id: ID!) { hostedCheckoutSession(id: $id) { status orderId } }";
+  return dataOf(await tell(ask, graphqlWrite(shop, { token: "storefront", query, variables: { id: sessionId } })))[
+    "hostedCheckoutSession"
+  ] as SessionSeen;
+}
+
+const makePromotion = "mutation ($input: PromotionCreateInput!) { promotionCreate(input: $input) { id } }";
+const makeCodes = "mutation ($input: PromotionCodesGenerateInput!) { promotionCodesGenerate(input: $input) { codes { code } } }";
+const activate = "mutation ($id: ID!) { promotionActivate(input: { promotionId: $id }) { status } }";
+
+/** A tenth off, for whoever comes first. */
+export async function makeSingleUse(ask: Ask, shop: Shop, code: string): Promise<void> {
+  const admin = async (query: string, variables: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>> =>
+    dataOf(await tell(ask, graphqlWrite(shop, { token: "admin", query, variables })));
+  const promotion = { trigger: "CODE", kind: "PERCENTAGE", basisPoints: 1000, usageLimit: 1, titles: [{ locale: "en", text: "Off" }] };
+  const { promotionCreate } = await admin(makePromotion, { input: promotion });
+  const { id } = promotionCreate as { readonly id: string };
+  await admin(makeCodes, { input: { promotionId: id, codes: [code] } });
+  await admin(activate, { id });
+}

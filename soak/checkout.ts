@@ -1,0 +1,48 @@
+/** Figure 7: checkouts are raced for at every process, and then paid while all of them are killed; by turns, until the time is over. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { checkoutFaults } from "./checkout-checks.ts";
+import { awaitEnds, buyAndKill, openBuying } from "./checkout-crash.ts";
+import { noCounts, raceCancel, raceSingleUse, type Races, raceSubmits } from "./checkout-races.ts";
+import type { Report } from "./report.ts";
+import type { Service } from "./service.ts";
+import { openShop } from "./shop.ts";
+
+export interface CheckoutPlan {
+  /** Beside the service, on the same database. */
+  readonly beside: readonly Service[];
+  readonly isOver: () => boolean;
+  readonly onStep?: (text: string) => void;
+}
+
+const copies = 20;
+/** So many cancels race for each code and each checkout that everybody submits. */
+const cancelsEach = 20;
+const killsEach = { buyers: 8, kills: 2, submitsPerKill: 20 };
+const settleMs = 10;
+const settle = (): Promise<void> => sleep(settleMs);
+
+export async function runCheckout(service: Service, { beside, isOver, onStep }: CheckoutPlan): Promise<Report> {
+  const services = [service, ...beside];
+  const shop = await openShop(service.ask, service.access);
+  const doors = [service.ask, ...beside.map(({ ask }) => ask)] as const;
+  const races: Races = { doors, shop, settle, violations: [], sessionIds: [], counts: noCounts() };
+  const buying = openBuying(service.ask, shop);
+  let kills = 0;
+  const isBroken = (): boolean => [races, buying].some(({ violations }) => violations.length > 0) || services.some(({ faults }) => faults.length > 0);
+  do {
+    for (let round = 0; round < cancelsEach; round += 1) await raceCancel(races);
+    await raceSingleUse(races, copies);
+    await raceSubmits(races, copies);
+    kills += await buyAndKill(buying, { services, ...killsEach });
+    onStep?.(`${service.engine}: ${races.counts.rounds} cancels raced, ${kills} kills, ${buying.submitted.length} paid beside them`);
+  } while (!isOver() && !isBroken());
+  const ends = await awaitEnds(buying);
+  await Promise.all(beside.map((other) => other.kill()));
+  const faults = await service.inspect(({ db }) => checkoutFaults(db, [...races.sessionIds, ...buying.sessionIds]));
+  return {
+    figure: "checkout",
+    engine: service.engine,
+    counts: { ...races.counts, kills, paid: buying.submitted.length, ...ends, unanswered: buying.unanswered },
+    violations: [...races.violations, ...buying.violations, ...faults, ...services.flatMap((one) => one.faults)],
+  };
+}

@@ -1,0 +1,28 @@
+/** The service is killed in the middle of payments: a short run of what `npm run soak` does at length. */
+import { sql } from "kysely";
+import { expect, it } from "vitest";
+import { checkoutFaults } from "#soak/checkout-checks.ts";
+import { awaitEnds, buyAndKill, openBuying } from "#soak/checkout-crash.ts";
+import { startService } from "#soak/service.ts";
+import { openShop } from "#soak/shop.ts";
+
+/** Of some cold starts and what is between them, on a machine that has other things to do. */
+const startsMsMax = 180_000;
+
+it(
+  "after each kill -9 in the middle of payments every buyer who paid has an order, and nobody pays for none",
+  async () => {
+    await using service = await startService({});
+    const buying = openBuying(service.ask, await openShop(service.ask, service.access));
+    expect(await buyAndKill(buying, { services: [service], buyers: 4, kills: 2, submitsPerKill: 6 })).toBe(2);
+    // Whoever died holds what it worked on for half a minute: as if that were over.
+    await service.inspect(({ db }) => sql`update payment_operation set leased_until = null, due_at = now() where status = 'pending'`.execute(db));
+    await service.start();
+    const { ordered, declined } = await awaitEnds(buying);
+    expect(await service.inspect(({ db }) => checkoutFaults(db, buying.sessionIds))).toEqual([]);
+    expect([...buying.violations, ...service.faults]).toEqual([]);
+    expect(ordered + declined).toBe(buying.submitted.length);
+    expect(Math.min(ordered, declined, buying.unanswered)).toBeGreaterThan(0);
+  },
+  startsMsMax,
+);

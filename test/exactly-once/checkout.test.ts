@@ -1,0 +1,127 @@
+/** Checkouts that are raced for, at two processes: a short run of what `npm run soak` does at length. */
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { App } from "#app/app.ts";
+import { expireSessions } from "#commerce/checkout/expire-sessions.ts";
+import { checkoutFaults } from "#soak/checkout-checks.ts";
+import { noCounts, raceCancel, raceSingleUse, type Races, raceSubmits } from "#soak/checkout-races.ts";
+import { type Checkout, checkoutOf, createWrite, openCheckout, readSession, readyCart, submitWrite } from "#soak/checkout-shop.ts";
+import { type Ask, openShop, readAnswer, type Shop } from "#soak/shop.ts";
+import { createWorld, type World } from "#test/support/world.ts";
+import { askOf, environment, startBeside } from "./ask.ts";
+
+describe.each(["pglite", "postgres"] as const)("checkouts that are raced for on %s", (engine) => {
+  let world: World;
+  let others: App[] = [];
+  let shop: Shop;
+  let doors: [Ask, ...Ask[]];
+
+  beforeAll(async () => {
+    world = await createWorld(engine, { environment });
+    // PGlite is of one process; on PostgreSQL two know nothing of each other.
+    others = engine === "pglite" ? [] : [await startBeside(world, world.database)];
+    doors = [askOf(world.app), ...others.map(askOf)];
+    shop = await openShop(doors[0], world.demo);
+  });
+  afterAll(async () => {
+    for (const other of others) await other.close();
+    await world[Symbol.asyncDispose]();
+  });
+
+  /** Every process drives payments. */
+  const settle = async (): Promise<void> => void (await Promise.all([world.app, ...others].map(({ payments }) => payments.drive())));
+
+  const openRaces = (): Races => ({ doors, shop, settle, violations: [], sessionIds: [], counts: noCounts() });
+
+  async function expectKept(sessionIds: readonly string[]): Promise<void> {
+    await settle();
+    expect(await checkoutFaults(world.database.db, sessionIds)).toEqual([]);
+  }
+
+  /** What the provider was asked to authorise. */
+  async function authorizationsOf(sessionIds: readonly string[]): Promise<number> {
+    const { rows } = await sql<{ count: number }>`
+      select count(*)::int as count from test_provider_entry e join payment p on p.id = e.reference
+      where e.kind = 'authorize' and p.session_id = any(${sessionIds}::text[])`.execute(world.database.db);
+    return rows[0]?.count ?? 0;
+  }
+
+  it("a code that is there once goes to one of twenty that are submitted at once, and nobody else is asked for money", async () => {
+    const races = openRaces();
+    await raceSingleUse(races, 20);
+    expect(races.violations).toEqual([]);
+    expect(races.counts["turned away"]).toBe(19);
+    expect(await authorizationsOf(races.sessionIds)).toBe(1);
+    await expectKept(races.sessionIds);
+  });
+
+  it("a checkout that is canceled and paid at the same moment is one of both, twenty times", async () => {
+    const races = openRaces();
+    for (let round = 0; round < 20; round += 1) await raceCancel(races);
+    expect(races.violations).toEqual([]);
+    expect(races.counts.canceled + races.counts.completed).toBe(20);
+    expect(Math.min(races.counts.canceled, races.counts.completed)).toBeGreaterThan(0);
+    await expectKept(races.sessionIds);
+  });
+
+  it("a checkout that is submitted twenty times at once is paid once", async () => {
+    const races = openRaces();
+    for (let round = 0; round < 3; round += 1) await raceSubmits(races, 20);
+    expect(races.violations).toEqual([]);
+    expect(await authorizationsOf(races.sessionIds)).toBe(3);
+    await expectKept(races.sessionIds);
+  });
+
+  it("the last unit goes to one of twenty that want it at once", async () => {
+    const cartIds: string[] = [];
+    for (let cart = 0; cart < 20; cart += 1) cartIds.push(await readyCart(doors[0], shop));
+    const [variantId = ""] = shop.variantIds;
+    const { db } = world.database;
+    const left = async (set: (stock: { onHand: number; reserved: number }) => number): Promise<void> => {
+      const stock = await db.selectFrom("stockLevel").select(["onHand", "reserved"]).where("variantId", "=", variantId).executeTakeFirstOrThrow();
+      const delta = set(stock) - stock.onHand;
+      await sql`update stock_level set on_hand = on_hand + ${delta} where variant_id = ${variantId}`.execute(db);
+      await sql`insert into stock_movement (merchant_id, variant_id, delta, on_hand_after, reason, created_at)
+        select merchant_id, variant_id, ${delta}, on_hand, 'correction', ${world.clock.now()} from stock_level where variant_id = ${variantId}`.execute(
+        db,
+      );
+    };
+    const { onHand: before } = await db.selectFrom("stockLevel").select("onHand").where("variantId", "=", variantId).executeTakeFirstOrThrow();
+    await sql`update stock_level set backorder_limit = 0 where variant_id = ${variantId}`.execute(db);
+    await left(({ reserved }) => reserved + 1);
+    const told = await Promise.all(
+      cartIds.map(async (cartId, index) => readAnswer(await (doors[index % doors.length] ?? doors[0])(createWrite(shop, cartId).asked))),
+    );
+    const won = told.filter(({ code }) => code === undefined).map(checkoutOf);
+    expect(won).toHaveLength(1);
+    expect(told.filter(({ code }) => code !== undefined).map(({ status, code }) => [status, code])).toEqual(
+      Array.from({ length: 19 }, () => [409, "invalid_state"]),
+    );
+    await expectKept(won.map(({ sessionId }) => sessionId));
+    await left(() => before);
+  });
+
+  it("a checkout that is submitted as its time runs out is paid or has expired", async () => {
+    const checkouts: Checkout[] = [];
+    for (let round = 0; round < 10; round += 1) checkouts.push(await openCheckout(doors[0], shop));
+    const { clock, database, app } = world;
+    const { publicUrl, render } = app.services;
+    const told = checkouts.map(async (checkout, index) =>
+      readAnswer(await (doors[index % doors.length] ?? doors[0])(submitWrite(shop, checkout).asked)),
+    );
+    const expired = Promise.race(told).then(async () => {
+      clock.advance(60 * 60_000);
+      return expireSessions({ db: database.db, publicUrl, render, now: clock.now() });
+    });
+    await Promise.all([expired, ...told]);
+    await settle();
+    for (const [index, answered] of (await Promise.all(told)).entries()) {
+      const { status, orderId } = await readSession(doors[0], shop, checkouts[index]?.sessionId ?? "");
+      const isExpired = status === "EXPIRED";
+      // Paid in time, but looked for too late: then the time of its session was over as well.
+      expect({ isDecided: isExpired || status === "COMPLETED", isOrdered: orderId !== null }).toEqual({ isDecided: true, isOrdered: !isExpired });
+      if (answered.code !== undefined) expect([answered.code, status]).toEqual(["checkout_session_expired", "EXPIRED"]);
+    }
+    await expectKept(checkouts.map(({ sessionId }) => sessionId));
+  });
+});

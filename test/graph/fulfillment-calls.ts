@@ -1,0 +1,129 @@
+/** Orders as tests confirm, stop and send them: through the graph, by the merchant, every call with a key of its own. */
+import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
+import { expect } from "vitest";
+import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
+import { type Asked, askGraph, type Frontend } from "#test/operations/cart-calls.ts";
+import { readOrder } from "#test/support/orders.ts";
+import type { World } from "#test/support/world.ts";
+
+const orderFields = "id version status holdReason paymentStatus fulfillmentStatus";
+const fulfillmentFields = `id orderId returnId status type lines { lineId quantity } carrier trackingNumber trackingUrl packingStartedAt shippedAt
+  estimatedDeliveryAt deliveredAt version createdAt updatedAt`;
+
+const mutations = {
+  orderConfirm: ["orderId", "OrderStepInput", orderFields],
+  orderHold: ["orderId", "OrderHoldInput", orderFields],
+  orderRelease: ["orderId", "OrderStepInput", orderFields],
+  fulfillmentCreate: ["orderId", "FulfillmentCreateInput", fulfillmentFields],
+  fulfillmentPack: ["fulfillmentId", "FulfillmentStepInput", fulfillmentFields],
+  fulfillmentShip: ["fulfillmentId", "FulfillmentShipInput", fulfillmentFields],
+  fulfillmentTrack: ["fulfillmentId", "FulfillmentTrackInput", fulfillmentFields],
+  fulfillmentDeliver: ["fulfillmentId", "FulfillmentStepInput", fulfillmentFields],
+  fulfillmentFail: ["fulfillmentId", "FulfillmentStepInput", fulfillmentFields],
+  fulfillmentCancel: ["fulfillmentId", "FulfillmentStepInput", fulfillmentFields],
+} as const;
+export type SendingMutation = keyof typeof mutations;
+
+export interface SendingCall extends Frontend {
+  readonly id: string;
+  readonly input?: Readonly<Record<string, unknown>>;
+}
+
+export function send(world: World, field: SendingMutation, { id, input = {}, ...frontend }: SendingCall): Promise<Asked> {
+  const [target, type, selection] = mutations[field];
+  const query = `mutation ($id: ID!, $key: String!, $input: ${type}!) { ${field}(${target}: $id, idempotencyKey: $key, input: $input) { ${selection} } }`;
+  return askGraph(world, query, { id, key: randomUUID(), input }, { token: "admin", ...frontend });
+}
+
+/** What it answers; it must succeed. */
+export async function sent(world: World, field: SendingMutation, call: SendingCall): Promise<Asked["data"]> {
+  const { data, error } = await send(world, field, call);
+  expect(error).toBeUndefined();
+  return data;
+}
+
+/** How each mutation is called with what it needs, by the move it makes. */
+export const moves = {
+  pack: ["fulfillmentPack", {}],
+  ship: ["fulfillmentShip", {}],
+  in_transit: ["fulfillmentTrack", { status: "IN_TRANSIT" }],
+  out_for_delivery: ["fulfillmentTrack", { status: "OUT_FOR_DELIVERY" }],
+  ready_for_pickup: ["fulfillmentTrack", { status: "READY_FOR_PICKUP" }],
+  returned_to_sender: ["fulfillmentTrack", { status: "RETURNED_TO_SENDER" }],
+  deliver: ["fulfillmentDeliver", {}],
+  fail: ["fulfillmentFail", {}],
+  cancel: ["fulfillmentCancel", {}],
+} as const satisfies Record<string, readonly [SendingMutation, object]>;
+export type Move = keyof typeof moves;
+
+export function make(world: World, move: Move, id: string): Promise<Asked> {
+  const [field, input] = moves[move];
+  return send(world, field, { id, input });
+}
+
+/** One after the other; each must succeed. */
+export async function made(world: World, id: string, names: readonly Move[]): Promise<Asked["data"]> {
+  let last: Asked["data"];
+  for (const name of names) {
+    const [field, input] = moves[name];
+    last = await sent(world, field, { id, input });
+  }
+  return last;
+}
+
+const tables = "sales_order order_line fulfillment fulfillment_line order_timeline payment stock_level stock_movement event idempotency_record".split(
+  " ",
+);
+
+/** Every row that sending could touch, as a table's count and digest. */
+async function writtenRows({ database }: World): Promise<string> {
+  const parts = tables.map(
+    (table) =>
+      sql`select ${sql.lit(table)} as name, count(*)::int as count, md5(string_agg(md5(t::text), '' order by md5(t::text))) as digest from ${sql.table(table)} t`,
+  );
+  const { rows } = await sql`${sql.join(parts, sql` union all `)}`.execute(database.db);
+  return JSON.stringify(rows, undefined, 1);
+}
+
+/** What the call answers; it must not have written anything. */
+export async function untouched<Result>(world: World, call: () => Promise<Result>): Promise<Result> {
+  const before = await writtenRows(world);
+  const result = await call();
+  expect(await writtenRows(world)).toBe(before);
+  return result;
+}
+
+/** By SKU: how many were allocated, shipped and delivered. */
+export async function countsOf(world: World, orderId: string): Promise<Record<string, [number, number, number]>> {
+  const { lines } = await readOrder(world, orderId);
+  return Object.fromEntries(lines.map(({ display, allocated, shipped, delivered }) => [display.sku, [allocated, shipped, delivered]]));
+}
+
+/** On hand and reserved. */
+export async function stockOf({ database }: World, variantId: string): Promise<[number, number]> {
+  const { onHand, reserved } = await database.db
+    .selectFrom("stockLevel")
+    .select(["onHand", "reserved"])
+    .where("variantId", "=", variantId)
+    .executeTakeFirstOrThrow();
+  return [onHand, reserved];
+}
+
+export async function setStock({ database }: World, variantId: string, level: { readonly onHand: number; readonly reserved: number }): Promise<void> {
+  await database.db
+    .updateTable("stockLevel")
+    .set({ ...level, backorderLimit: level.reserved })
+    .where("variantId", "=", variantId)
+    .execute();
+}
+
+export const orderConflictOf = (order: Pick<OrderAggregate, "id" | "status" | "version">, parts: object = {}): unknown => ({
+  resource: "order",
+  id: order.id,
+  currentStatus: order.status,
+  currentVersion: order.version,
+  reason: null,
+  data: {},
+  ...parts,
+});

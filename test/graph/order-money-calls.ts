@@ -1,0 +1,192 @@
+/** Orders as tests cancel and pay them: through the graph, every call with a key of its own, and everything that a call could write read whole. */
+import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
+import { expect } from "vitest";
+import type { FulfillmentStatus, OrderAggregate } from "#commerce/orders/order-aggregate.ts";
+import { outstandingMinor } from "#commerce/orders/order-statuses.ts";
+import { inTransaction } from "#database/transaction.ts";
+import { insertRows } from "#demo/rows/insert-rows.ts";
+import { createId } from "#foundation/ids.ts";
+import { type Asked, askGraph, type Frontend, variantOf } from "#test/operations/cart-calls.ts";
+import { defaultBuyer, insertOrder, type OrderOverrides, readOrder } from "#test/support/orders.ts";
+import type { World } from "#test/support/world.ts";
+
+const orderFields =
+  "id version status paymentStatus fulfillmentStatus cancellation { reason actor } totals { refunded { amountMinor } outstanding { amountMinor } }";
+const paymentFields = "id status capturedAmount { amountMinor } voidedAmount { amountMinor } refundedAmount { amountMinor } disputedAt disputeReason";
+
+const mutations = {
+  orderCancel: ["orderId", "OrderCancelInput", orderFields],
+  orderCancellationApprove: ["orderId", "OrderCancellationAnswerInput", orderFields],
+  orderCancellationDecline: ["orderId", "OrderCancellationAnswerInput", orderFields],
+  paymentCapture: ["paymentId", "PaymentCaptureInput", paymentFields],
+  paymentVoid: ["paymentId", "PaymentVoidInput", paymentFields],
+  paymentDisputeOpen: ["paymentId", "PaymentDisputeOpenInput", paymentFields],
+  paymentDisputeClose: ["paymentId", "PaymentDisputeCloseInput", paymentFields],
+  refundCreate: [
+    "orderId",
+    "RefundCreateInput",
+    "id status reason note amount { amountMinor } lines { lineId quantity amount { amountMinor } } shipping { amountMinor }",
+  ],
+} as const;
+export type OrderMutation = keyof typeof mutations;
+
+export interface OrderCall extends Frontend {
+  readonly id: string;
+  readonly input?: Readonly<Record<string, unknown>>;
+  readonly key?: string;
+}
+
+export const asBuyer: Frontend = { token: "storefront", buyer: defaultBuyer };
+
+/** By the merchant unless told. */
+export function call(world: World, field: OrderMutation, { id, input = {}, key = randomUUID(), ...frontend }: OrderCall): Promise<Asked> {
+  const [target, type, selection] = mutations[field];
+  const query = `mutation ($id: ID!, $key: String!, $input: ${type}!) { ${field}(${target}: $id, idempotencyKey: $key, input: $input) { ${selection} } }`;
+  return askGraph(world, query, { id, key, input }, { token: "admin", ...frontend });
+}
+
+/** What it answers; it must succeed. */
+export async function done(world: World, field: OrderMutation, asked: OrderCall): Promise<Asked["data"]> {
+  const { data, error } = await call(world, field, asked);
+  expect(error).toBeUndefined();
+  return data;
+}
+
+/** An order whose payment the provider knows of, too. */
+export async function makeOrder(world: World, overrides: OrderOverrides = {}): Promise<OrderAggregate> {
+  const order = await insertOrder(world, overrides);
+  const at = new Date(order.placedAt);
+  for (const { id, amountMinor, capturedMinor } of order.payments)
+    await world.database.db
+      .insertInto("testProviderPayment")
+      .values({
+        reference: id,
+        token: "tok_success",
+        status: "authorized",
+        currency: order.currency,
+        amountMinor,
+        capturedMinor,
+        decidedAt: at,
+        createdAt: at,
+      })
+      .execute();
+  return order;
+}
+
+/** Of every line all of it, or so many. */
+export async function planFulfillment(
+  { database, clock }: World,
+  order: OrderAggregate,
+  { status, quantity }: { readonly status: FulfillmentStatus; readonly quantity?: number },
+): Promise<string> {
+  // What comes later has the greater id.
+  clock.advance(1_000);
+  const id = createId("fulfillment", clock.now().getTime());
+  const at = clock.now();
+  await inTransaction(database.db, async (transaction) => {
+    await insertRows(transaction, {
+      fulfillment: [
+        {
+          id,
+          orderId: order.id,
+          merchantId: order.merchant.id,
+          status,
+          type: "shipping",
+          version: 1,
+          packingStartedAt: status === "pending" ? null : at,
+          createdAt: at,
+          updatedAt: at,
+        },
+      ],
+      fulfillmentLine: order.lines.map((line) => ({ fulfillmentId: id, orderLineId: line.id, quantity: quantity ?? line.ordered })),
+    });
+    await sql`update sales_order set version = version + 1 where id = ${order.id}`.execute(transaction);
+  });
+  return id;
+}
+
+export function paymentOf(order: OrderAggregate): OrderAggregate["payments"][number] {
+  const [payment] = order.payments;
+  if (payment === undefined) throw new Error("The order has no payment.");
+  return payment;
+}
+
+export function lineOf(order: OrderAggregate, sku: string): OrderAggregate["lines"][number] {
+  const line = order.lines.find(({ display }) => display.sku === sku);
+  if (line === undefined) throw new Error(`The order has no ${sku}.`);
+  return line;
+}
+
+/** Captured − refunded + outstanding = total − reduced, and no part of it says something else. */
+export function expectBalance(order: OrderAggregate): void {
+  const [captured, refunded] = [
+    order.payments.reduce((sum, { capturedMinor }) => sum + capturedMinor, 0),
+    order.payments.reduce((sum, { refundedMinor }) => sum + refundedMinor, 0),
+  ];
+  expect(captured - refunded + outstandingMinor(order)).toBe(order.totalMinor - order.reducedMinor);
+  const paidBack = order.refunds.filter(({ status }) => status === "succeeded").reduce((sum, { amountMinor }) => sum + amountMinor, 0);
+  expect(refunded).toBe(paidBack);
+}
+
+export interface Stock {
+  readonly onHand: number;
+  readonly reserved: number;
+}
+
+export async function stockOf(world: World, sku: string): Promise<Stock> {
+  const variantId = await variantOf(world, sku);
+  return world.database.db.selectFrom("stockLevel").select(["onHand", "reserved"]).where("variantId", "=", variantId).executeTakeFirstOrThrow();
+}
+
+/** What there would be of it had the order never been: the same all its life. */
+export async function stockWithout(world: World, orderId: string, sku: string): Promise<Stock> {
+  const { ordered, canceled, allocated } = lineOf(await readOrder(world, orderId), sku);
+  const { onHand, reserved } = await stockOf(world, sku);
+  return { onHand: onHand + allocated, reserved: reserved - (ordered - canceled - allocated) };
+}
+
+/** Types only, the order's and its parts', as they were told. */
+export async function toldOf({ database }: World, order: Pick<OrderAggregate, "id">): Promise<string[]> {
+  const { rows } = await sql<{ type: string }>`
+    select e.type from event e where e.subject_id = ${order.id}
+      or e.subject_id in (select id from payment where order_id = ${order.id} union all select id from refund where order_id = ${order.id}
+        union all select id from fulfillment where order_id = ${order.id})
+    order by e.id`.execute(database.db);
+  return rows.map(({ type }) => type).toSorted();
+}
+
+const tables =
+  "sales_order order_line fulfillment fulfillment_line payment payment_operation refund order_timeline stock_level stock_movement promotion promotion_code promotion_buyer promotion_use event idempotency_record".split(
+    " ",
+  );
+
+async function writtenRows({ database }: World): Promise<string> {
+  const parts = tables.map(
+    (table) =>
+      sql`select ${sql.lit(table)} as name, count(*)::int as count, md5(string_agg(md5(t::text), '' order by md5(t::text))) as digest from ${sql.table(table)} t`,
+  );
+  const { rows } = await sql`${sql.join(parts, sql` union all `)}`.execute(database.db);
+  return JSON.stringify(rows, undefined, 1);
+}
+
+export interface Refusal {
+  readonly code: string;
+  readonly reason: string | null;
+  readonly fields: readonly string[];
+}
+
+/** The code, the reason and the fields it names; nothing may have been written. */
+export async function refused(world: World, field: OrderMutation, asked: OrderCall): Promise<Refusal> {
+  const before = await writtenRows(world);
+  const { data, error } = await call(world, field, asked);
+  expect(data).toBeNull();
+  expect(await writtenRows(world)).toBe(before);
+  return {
+    code: error.code,
+    reason: error.conflict?.reason ?? null,
+    fields: error.details.map((detail: { field: string; code: string }) => `${detail.field} ${detail.code}`),
+  };
+}
+
+export const refusal = (reason: string, ...fields: readonly string[]): Refusal => ({ code: "invalid_state", reason, fields });

@@ -1,0 +1,118 @@
+/** Returns and warranties as tests take them through their life: through the graph, every call with a key of its own. */
+import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
+import { expect } from "vitest";
+import type { OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
+import { type Asked, askGraph, type Frontend } from "#test/operations/cart-calls.ts";
+import { defaultBuyer, type OrderOverrides, readOrder } from "#test/support/orders.ts";
+import type { World } from "#test/support/world.ts";
+import { makeOrder } from "./order-money-calls.ts";
+
+const returnFields =
+  "id orderId status kind reason note declineReason inspectionNote method settlement refund { amountMinor } fee { amountMinor } exchangeVariantId fulfillmentIds lines { lineId quantity received accepted restocked } version closedAt";
+const warrantyFields =
+  "id orderId lineId serialNumber status startsAt endsAt repairsLeft replacementsLeft version claims { id kind status description resolution }";
+const fulfillmentFields = "id status returnId version";
+
+const mutations = {
+  returnRequest: ["orderId", "ReturnRequestInput", returnFields],
+  returnApprove: ["returnId", "ReturnTransitionInput", returnFields],
+  returnDecline: ["returnId", "ReturnDeclineInput", returnFields],
+  returnTrack: ["returnId", "ReturnTransitionInput", returnFields],
+  returnReceive: ["returnId", "ReturnReceiveInput", returnFields],
+  returnInspect: ["returnId", "ReturnInspectInput", returnFields],
+  returnClose: ["returnId", "ReturnTransitionInput", returnFields],
+  returnCancel: ["returnId", "ReturnTransitionInput", returnFields],
+  warrantyRegister: ["orderId", "WarrantyRegisterInput", warrantyFields],
+  warrantyClaimOpen: ["warrantyId", "WarrantyClaimOpenInput", warrantyFields],
+  warrantyClaimResolve: ["claimId", "WarrantyClaimResolveInput", warrantyFields],
+  fulfillmentCreate: ["orderId", "FulfillmentCreateInput", fulfillmentFields],
+  fulfillmentPack: ["fulfillmentId", "FulfillmentStepInput", fulfillmentFields],
+  fulfillmentShip: ["fulfillmentId", "FulfillmentShipInput", fulfillmentFields],
+  fulfillmentDeliver: ["fulfillmentId", "FulfillmentStepInput", fulfillmentFields],
+} as const;
+export type AfterSalesMutation = keyof typeof mutations;
+
+export interface AfterSalesCall extends Frontend {
+  readonly id: string;
+  readonly input?: Readonly<Record<string, unknown>>;
+}
+
+export const asBuyer: Frontend = { token: "storefront", buyer: defaultBuyer };
+
+/** By the merchant unless told. */
+export function call(world: World, field: AfterSalesMutation, { id, input = {}, ...frontend }: AfterSalesCall): Promise<Asked> {
+  const [target, type, selection] = mutations[field];
+  const query = `mutation ($id: ID!, $key: String!, $input: ${type}!) { ${field}(${target}: $id, idempotencyKey: $key, input: $input) { ${selection} } }`;
+  return askGraph(world, query, { id, key: randomUUID(), input }, { token: "admin", ...frontend });
+}
+
+/** What it answers; it must succeed. */
+export async function done(world: World, field: AfterSalesMutation, asked: AfterSalesCall): Promise<Asked["data"]> {
+  const { data, error } = await call(world, field, asked);
+  expect(error).toBeUndefined();
+  return data;
+}
+
+/** Arrived two days ago, with a payment that the provider knows of. */
+export function makeDelivered(world: World, overrides: OrderOverrides = {}): Promise<OrderAggregate> {
+  return makeOrder(world, { deliveredAt: new Date(world.clock.now().getTime() - 2 * 86_400_000), ...overrides });
+}
+
+export async function returnOf(world: World, orderId: string): Promise<OrderReturn> {
+  const found = (await readOrder(world, orderId)).returns.at(-1);
+  if (found === undefined) throw new Error("The order has no return.");
+  return found;
+}
+
+const tables =
+  "sales_order order_line order_return return_line fulfillment fulfillment_line payment_operation refund warranty_registration warranty_claim order_timeline stock_level stock_movement event idempotency_record".split(
+    " ",
+  );
+
+async function writtenRows({ database }: World): Promise<string> {
+  const parts = tables.map(
+    (table) =>
+      sql`select ${sql.lit(table)} as name, count(*)::int as count, md5(string_agg(md5(t::text), '' order by md5(t::text))) as digest from ${sql.table(table)} t`,
+  );
+  const { rows } = await sql`${sql.join(parts, sql` union all `)}`.execute(database.db);
+  return JSON.stringify(rows, undefined, 1);
+}
+
+export interface Refusal {
+  readonly code: string;
+  readonly reason: string | null;
+  readonly fields: readonly string[];
+}
+
+export async function withoutTrace<Result>(world: World, work: () => Promise<Result>): Promise<Result> {
+  const before = await writtenRows(world);
+  const result = await work();
+  expect(await writtenRows(world)).toBe(before);
+  return result;
+}
+
+/** The code, the reason and the fields it names; nothing may have been written. */
+export async function refused(world: World, field: AfterSalesMutation, asked: AfterSalesCall): Promise<Refusal> {
+  const { data, error } = await withoutTrace(world, () => call(world, field, asked));
+  expect(data).toBeNull();
+  return {
+    code: error.code,
+    reason: error.conflict?.reason ?? null,
+    fields: error.details.map((detail: { field: string; code: string }) => `${detail.field} ${detail.code}`),
+  };
+}
+
+export const conflict = (reason: string | null, ...fields: readonly string[]): Refusal => ({ code: "invalid_state", reason, fields });
+export const invalid = (...fields: readonly string[]): Refusal => ({ code: "invalid_field", reason: null, fields });
+
+/** Types only, sorted, of the order's returns, exchanges, warranties, fulfillments and refunds. */
+export async function toldOfParts({ database }: World, { id }: Pick<OrderAggregate, "id">): Promise<string[]> {
+  const { rows } = await sql<{ type: string }>`
+    select e.type from event e where e.subject_id in (
+      select id from order_return where order_id = ${id} union all select id from refund where order_id = ${id}
+      union all select id from fulfillment where order_id = ${id} union all select id from warranty_registration where order_id = ${id})`.execute(
+    database.db,
+  );
+  return rows.map(({ type }) => type).toSorted();
+}

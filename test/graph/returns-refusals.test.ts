@@ -1,0 +1,193 @@
+/** What a return refuses: every step that its status does not allow, what is not offered, and whoever it does not belong to; nothing is written then. */
+import { describe, expect, it } from "vitest";
+import { returnTransitions, type ReturnStep, returnSteps } from "#commerce/after-sales/return-transitions.ts";
+import { type OrderAggregate, type OrderReturn, returnStatuses, type ReturnStatus } from "#commerce/orders/order-aggregate.ts";
+import { inTransaction } from "#database/transaction.ts";
+import { insertOrder, readOrder } from "#test/support/orders.ts";
+import { useWorld } from "#test/support/use-world.ts";
+import { lineOf } from "./order-money-calls.ts";
+import { type AfterSalesMutation, asBuyer, call, conflict, done, invalid, makeDelivered, refused, type Refusal, returnOf } from "./return-calls.ts";
+
+const mill = "KIT-KVERN";
+
+const mutationOf: Readonly<Record<ReturnStep, AfterSalesMutation>> = {
+  approve: "returnApprove",
+  decline: "returnDecline",
+  track: "returnTrack",
+  receive: "returnReceive",
+  inspect: "returnInspect",
+  close: "returnClose",
+  cancel: "returnCancel",
+};
+
+/** Written by hand from the contract; what is not here is refused. */
+const expected: Readonly<Record<ReturnStatus, Partial<Record<ReturnStep, ReturnStatus>>>> = {
+  requested: { approve: "approved", decline: "declined", cancel: "canceled" },
+  approved: { track: "in_transit", cancel: "canceled" },
+  declined: {},
+  in_transit: { receive: "received" },
+  received: { inspect: "inspected" },
+  inspected: { close: "closed" },
+  closed: {},
+  canceled: {},
+};
+
+const inputOf = (step: ReturnStep, lineId: string): Record<string, unknown> => {
+  if (step === "decline") return { reason: "Too worn." };
+  if (step === "receive") return { lines: [{ lineId, received: 0 }] };
+  return step === "inspect" ? { lines: [{ lineId, accepted: 0, restock: 0 }] } : {};
+};
+
+describe("the life of a return", () => {
+  const world = useWorld();
+
+  async function makeRequested(methods: ("mail" | "store")[] = ["mail"]): Promise<{ order: OrderAggregate; id: string; lineId: string }> {
+    const order = await makeDelivered(world(), { policies: { return: { mode: "request", methods } } });
+    const lineId = lineOf(order, mill).id;
+    const input = { kind: "RETURN_REFUND", reason: "UNWANTED", lines: [{ lineId, quantity: 1 }] };
+    const { id } = await done(world(), "returnRequest", { ...asBuyer, id: order.id, input });
+    return { order, id, lineId };
+  }
+
+  async function put(order: OrderAggregate, status: ReturnStatus): Promise<OrderReturn> {
+    const { version } = await readOrder(world(), order.id);
+    await inTransaction(world().database.db, async (transaction) => {
+      await transaction
+        .updateTable("salesOrder")
+        .set({ version: version + 1 })
+        .where("id", "=", order.id)
+        .execute();
+      await transaction.updateTable("orderReturn").set({ status }).where("orderId", "=", order.id).execute();
+    });
+    return returnOf(world(), order.id);
+  }
+
+  it("is the contract's table", () => {
+    expect(returnTransitions).toEqual(expected);
+  });
+
+  it("refuses every other step from every status with 409, says where the return is, and writes nothing", async () => {
+    const { order, id, lineId } = await makeRequested();
+    for (const status of returnStatuses) {
+      const { version } = await put(order, status);
+      for (const step of returnSteps) {
+        if (expected[status][step] !== undefined) continue;
+        expect({ status, step, ...(await refused(world(), mutationOf[step], { id, input: inputOf(step, lineId) })) }).toEqual({
+          status,
+          step,
+          ...conflict(null),
+        });
+        const { error } = await call(world(), mutationOf[step], { id, input: inputOf(step, lineId) });
+        expect(error.conflict).toMatchObject({ resource: "return", id, currentStatus: status, currentVersion: version });
+      }
+    }
+  });
+
+  it("takes every step of the table, and gives back what was asked for where it ends early", async () => {
+    for (const status of returnStatuses) {
+      for (const step of returnSteps) {
+        const next = expected[status][step];
+        if (next === undefined) continue;
+        const { order, id, lineId } = await makeRequested();
+        if (status !== "requested") await put(order, status);
+        expect(await done(world(), mutationOf[step], { id, input: inputOf(step, lineId) })).toMatchObject({ status: next.toUpperCase() });
+        const isOver = ["decline", "cancel", "inspect"].includes(step);
+        // What was put there was not counted; closing counts nothing of its own.
+        const { returnRequested } = lineOf(await readOrder(world(), order.id), mill);
+        expect({ status, step, returnRequested }).toEqual({ status, step, returnRequested: isOver ? 0 : 1 });
+      }
+    }
+  });
+
+  it("receives directly what is brought to the shop", async () => {
+    const { id, lineId } = await makeRequested(["store"]);
+    await done(world(), "returnApprove", { id });
+    expect(await done(world(), "returnReceive", { id, input: inputOf("receive", lineId) })).toMatchObject({ status: "RECEIVED", method: "STORE" });
+  });
+
+  it("checks the state before the version, and the version before anything is written", async () => {
+    const { order, id } = await makeRequested();
+    expect(await refused(world(), "returnTrack", { id, input: { expectedVersion: 9 } })).toMatchObject({ code: "invalid_state" });
+    expect(await refused(world(), "returnApprove", { id, input: { expectedVersion: 9 } })).toMatchObject({ code: "version_conflict" });
+    expect(await done(world(), "returnApprove", { id, input: { expectedVersion: 1 } })).toMatchObject({ version: 2 });
+    const input = {
+      kind: "RETURN_REFUND",
+      reason: "UNWANTED",
+      lines: [{ lineId: lineOf(order, "KIT-EMALJE-WHITE").id, quantity: 1 }],
+      expectedVersion: 9,
+    };
+    expect(await refused(world(), "returnRequest", { ...asBuyer, id: order.id, input })).toMatchObject({ code: "version_conflict" });
+  });
+
+  it("counts what came: every line, none twice, and nothing more than there was", async () => {
+    const { order, id, lineId } = await makeRequested();
+    await put(order, "in_transit");
+    const receive = (...lines: object[]): Promise<Refusal> => refused(world(), "returnReceive", { id, input: { lines } });
+    expect(await receive()).toEqual(invalid("/lines required"));
+    expect(await receive({ lineId, received: 2 })).toEqual(invalid("/lines/0/received too_large"));
+    expect(await receive({ lineId, received: 1 }, { lineId, received: 0 })).toEqual(invalid("/lines/1/lineId duplicate"));
+    expect(await receive({ lineId, received: 1 }, { lineId: "oln_x", received: 0 })).toEqual(invalid("/lines/1/lineId unknown"));
+    await done(world(), "returnReceive", { id, input: { lines: [{ lineId, received: 1 }] } });
+    const inspect = (line: object): Promise<Refusal> => refused(world(), "returnInspect", { id, input: { lines: [{ lineId, ...line }] } });
+    expect(await inspect({ accepted: 2, restock: 0 })).toEqual(invalid("/lines/0/accepted too_large"));
+    expect(await inspect({ accepted: 0, restock: 1 })).toEqual(invalid("/lines/0/restock too_large"));
+  });
+
+  it("belongs to its order's buyer and merchant: to all others there is no such return, and no such order", async () => {
+    const { order, id, lineId } = await makeRequested();
+    const stranger = { token: "storefront", buyer: "somebody-else" } as const;
+    const input = { kind: "RETURN_REFUND", reason: "UNWANTED", lines: [{ lineId, quantity: 1 }] };
+    expect(await refused(world(), "returnCancel", { ...stranger, id })).toEqual({ code: "resource_not_found", reason: null, fields: [] });
+    expect(await refused(world(), "returnCancel", { token: "storefront", id })).toMatchObject({ code: "resource_not_found" });
+    expect(await refused(world(), "returnRequest", { ...stranger, id: order.id, input })).toMatchObject({ code: "order_not_found" });
+    expect(await refused(world(), "returnApprove", { id: "ret_00000000000000000000000000" })).toMatchObject({ code: "resource_not_found" });
+    expect(await done(world(), "returnCancel", { ...asBuyer, id })).toMatchObject({ status: "CANCELED" });
+  });
+});
+
+describe("a request for a return", () => {
+  const world = useWorld();
+
+  it("is refused for what the answer to the question for it shows: same reasons, and what is left", async () => {
+    const order = await makeDelivered(world(), { restrictions: { [mill]: ["final_sale"] } });
+    const [sold, other] = [lineOf(order, mill).id, lineOf(order, "KIT-EMALJE-WHITE").id];
+    const ask = (input: object): Promise<Refusal> =>
+      refused(world(), "returnRequest", { ...asBuyer, id: order.id, input: { kind: "RETURN_REFUND", reason: "UNWANTED", ...input } });
+    expect(await ask({ lines: [{ lineId: sold, quantity: 1 }] })).toEqual(conflict("final_sale", "/lines/0/quantity too_large"));
+    expect(
+      await ask({
+        lines: [
+          { lineId: other, quantity: 2 },
+          { lineId: sold, quantity: 1 },
+        ],
+      }),
+    ).toEqual(conflict("final_sale", "/lines/1/quantity too_large"));
+    expect(await ask({ lines: [{ lineId: other, quantity: 3 }] })).toEqual(conflict("quantity_exhausted", "/lines/0/quantity too_large"));
+    expect(await ask({ lines: [{ lineId: "oln_x", quantity: 1 }] })).toEqual(invalid("/lines/0/lineId unknown"));
+    expect(await ask({ lines: [] })).toEqual(invalid("/lines too_short"));
+    expect(await ask({ lines: [{ lineId: other, quantity: 1 }], reason: "NOT_RECEIVED" })).toEqual(invalid("/reason not_allowed"));
+    expect(await ask({ lines: [{ lineId: other, quantity: 1 }], method: "PICKUP" })).toEqual(invalid("/method not_allowed"));
+    expect(await ask({ lines: [{ lineId: other, quantity: 1 }], settlement: "STORE_CREDIT" })).toEqual(invalid("/settlement not_allowed"));
+    expect(await ask({ lines: [{ lineId: other, quantity: 1 }], note: "x".repeat(501) })).toEqual(invalid("/note too_long"));
+    const { error } = await call(world(), "returnRequest", {
+      ...asBuyer,
+      id: order.id,
+      input: { kind: "RETURN_REFUND", reason: "UNWANTED", lines: [{ lineId: other, quantity: 3 }] },
+    });
+    expect(error.conflict.data).toEqual({ reasons: [], lines: [{ lineId: other, quantity: 2 }] });
+    world().clock.advance(40 * 86_400_000);
+    expect(await ask({ lines: [{ lineId: other, quantity: 1 }] })).toMatchObject({ reason: "return_window_elapsed" });
+  });
+
+  it("of an order that was not sent, or is held back, is refused", async () => {
+    const input = (order: OrderAggregate): object => ({
+      kind: "RETURN_REFUND",
+      reason: "UNWANTED",
+      lines: [{ lineId: lineOf(order, mill).id, quantity: 1 }],
+    });
+    const held = await makeDelivered(world(), { status: "on_hold" });
+    expect(await refused(world(), "returnRequest", { id: held.id, input: { ...input(held) } })).toMatchObject({ reason: "order_on_hold" });
+    const unsent = await insertOrder(world());
+    expect(await refused(world(), "returnRequest", { id: unsent.id, input: { ...input(unsent) } })).toMatchObject({ reason: "not_fulfilled" });
+  });
+});

@@ -1,0 +1,83 @@
+/** The front door for the model's commands: mutations by their names, what is read back, and all that a refusal must leave as it was. */
+import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
+import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
+import { findOrders } from "#commerce/orders/read-orders.ts";
+import { askGraph, type Asked } from "#test/operations/cart-calls.ts";
+import type { World } from "#test/support/world.ts";
+
+export interface Call {
+  readonly field: string;
+  /** What it acts on, by the name of the argument. */
+  readonly on: Readonly<Record<string, string>>;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+export interface Front {
+  readonly world: World;
+  /** Mutation → the type of its input. */
+  readonly inputs: ReadonlyMap<string, string>;
+  /** Events that have been looked at, and those from before. */
+  readonly seen: Set<string>;
+  /** The clock then. */
+  lookedAt: Date;
+  /** How often each command was carried out, and refused. */
+  readonly done: Map<string, number>;
+  readonly refused: Map<string, number>;
+}
+
+interface Introspected {
+  readonly fields: readonly {
+    readonly name: string;
+    readonly args: readonly { readonly name: string; readonly type: { readonly ofType: { name: string } | null } }[];
+  }[];
+}
+
+export async function openFront(world: World): Promise<Front> {
+  const query = `{ __type(name: "Mutation") { fields { name args { name type { ofType { name } } } } } }`;
+  const { fields } = (await askGraph(world, query, {}, { token: "admin" })).data as Introspected;
+  const inputs = fields.map(({ name, args }) => [name, args.find((argument) => argument.name === "input")?.type.ofType?.name ?? ""] as const);
+  const told = await world.database.db.selectFrom("event").select("id").execute();
+  return {
+    world,
+    inputs: new Map(inputs),
+    seen: new Set(told.map(({ id }) => id)),
+    lookedAt: world.clock.now(),
+    done: new Map(),
+    refused: new Map(),
+  };
+}
+
+/** Every call has a key of its own. */
+export function send({ world, inputs }: Front, { field, on, input }: Call): Promise<Asked> {
+  const names = Object.keys(on);
+  const variables = names.map((name) => `$${name}: ID!, `).join("");
+  const passed = names.map((name) => `${name}: $${name}, `).join("");
+  const query = `mutation (${variables}$key: String!, $input: ${inputs.get(field)}!) { ${field}(${passed}idempotencyKey: $key, input: $input) { id } }`;
+  return askGraph(world, query, { ...on, key: randomUUID(), input }, { token: "admin" });
+}
+
+export async function readOrder({ world }: Front, orderId: string): Promise<OrderAggregate> {
+  const order = (await findOrders(world.database.db, [orderId])).get(orderId);
+  if (order === undefined) throw new Error(`There is no order ${orderId}.`);
+  return order;
+}
+
+const whole =
+  "cart hosted_checkout_session stock_hold stock_level payment payment_operation refund sales_order order_line fulfillment fulfillment_line order_return return_line order_timeline test_provider_payment";
+const counted = "event idempotency_record stock_movement promotion_use test_provider_entry";
+
+/** Every row that a command could touch, as a table's count and digest. */
+export async function rowsOf({ world }: Front): Promise<string> {
+  const parts = [
+    ...whole
+      .split(" ")
+      .map(
+        (table) =>
+          sql`select ${sql.lit(table)} as name, count(*)::int as count, md5(string_agg(md5(t::text), '' order by md5(t::text))) as digest from ${sql.table(table)} t`,
+      ),
+    ...counted.split(" ").map((table) => sql`select ${sql.lit(table)} as name, count(*)::int as count, null as digest from ${sql.table(table)}`),
+  ];
+  const { rows } = await sql`${sql.join(parts, sql` union all `)}`.execute(world.database.db);
+  return JSON.stringify(rows, undefined, 1);
+}

@@ -1,0 +1,188 @@
+/**
+ * Random orders through their whole life, by the front door, each step held to a small model of what an order is. MODEL_RUNS tries more of them,
+ * PROPERTY_SEED others.
+ */
+import { sql } from "kysely";
+import fc from "fast-check";
+import { beforeAll, expect, it } from "vitest";
+import { berlin, changeCart, deliveryOf, makeCart, makeCode, variantOf } from "#test/operations/cart-calls.ts";
+import { useWorld } from "#test/support/use-world.ts";
+import { cancelSession, createSession, drive, failSession, receiveStock, submit, wait } from "./checkout-steps.ts";
+import { type Front, openFront, send } from "./order-front.ts";
+import type { ModelStock, OrderModel } from "./order-model.ts";
+import { cancel, capture, confirm, createFulfillment, dispute, hold, moveFulfillment, ofOrder, refund, release, voidPayment } from "./order-steps.ts";
+import { moveReturn, requestReturn } from "./return-steps.ts";
+import { type Dice, type Planner, Step, stepOf } from "./step.ts";
+
+const world = useWorld("pglite");
+
+beforeAll(async () => void (await makeCode(world(), code, { kind: "PERCENTAGE", basisPoints: 780 })));
+
+const runs = Number(process.env["MODEL_RUNS"] ?? 25);
+/** Of these most find nothing to be tried on. */
+const commandsMax = 120;
+/** Longer than many times of what it takes. */
+const runsMsMax = 60_000 + runs * 10_000;
+
+const steps: Readonly<Record<string, { readonly plan: Planner; readonly weight: number }>> = {
+  createSession: { plan: createSession, weight: 3 },
+  submit: { plan: submit, weight: 3 },
+  cancelSession: { plan: cancelSession, weight: 3 },
+  failSession: { plan: failSession, weight: 2 },
+  drive: { plan: drive, weight: 2 },
+  wait: { plan: wait, weight: 1 },
+  receiveStock: { plan: receiveStock, weight: 1 },
+  confirm: { plan: ofOrder(confirm), weight: 2 },
+  hold: { plan: ofOrder(hold), weight: 1 },
+  release: { plan: ofOrder(release), weight: 2 },
+  createFulfillment: { plan: ofOrder(createFulfillment), weight: 3 },
+  moveFulfillment: { plan: ofOrder(moveFulfillment), weight: 8 },
+  cancel: { plan: ofOrder(cancel), weight: 3 },
+  capture: { plan: ofOrder(capture), weight: 5 },
+  voidPayment: { plan: ofOrder(voidPayment), weight: 1 },
+  refund: { plan: ofOrder(refund), weight: 4 },
+  requestReturn: { plan: ofOrder(requestReturn), weight: 3 },
+  moveReturn: { plan: ofOrder(moveReturn), weight: 9 },
+  dispute: { plan: ofOrder(dispute), weight: 1 },
+};
+
+const toPlaced = ["createSession", "submit", "drive", "confirm"];
+const toPaid = [...toPlaced, "capture", "drive"];
+const toShipped = ["createFulfillment", "moveFulfillment", "moveFulfillment"];
+/** How far an order has come before chance takes over. */
+const beginnings = {
+  cart: [],
+  open: ["createSession"],
+  placed: toPlaced,
+  shipped: [...toPlaced, ...toShipped],
+  delivered: [...toPaid, "receiveStock", ...toShipped, "moveFulfillment", "moveFulfillment", "moveFulfillment"],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+/** The first that may be done; all of the money, and of the goods that are missing enough. */
+const usualDice: Readonly<Record<string, Partial<Dice>>> = {
+  capture: { pick: 1 },
+  receiveStock: { pick: 2, amount: 2 },
+  createFulfillment: { pick: 28, amount: 2 },
+};
+
+function usualStep(name: string, dice: Partial<Dice> = {}): Step {
+  const { plan } = steps[name] ?? { plan: wait };
+  return new Step(name, plan, { pick: 0, amount: 1, isBold: false, ...usualDice[name], ...dice });
+}
+
+interface Beginning {
+  readonly start: keyof typeof beginnings;
+  /** How many of each variant. */
+  readonly quantities: readonly number[];
+  readonly hasCode: boolean;
+}
+
+const beginning: fc.Arbitrary<Beginning> = fc.record({
+  start: fc.constantFrom("cart", "open", "placed", "shipped", "delivered", "delivered"),
+  quantities: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 3 }),
+  hasCode: fc.boolean(),
+});
+
+/** The last is sold before it is there. */
+const skus = ["KIT-KVERN", "KIT-EMALJE-WHITE", "KIT-EMALJE-MOSS"];
+const code = "ODD-CENTS";
+
+it(`${runs} random orders are what the model says, at every step`, { timeout: runsMsMax }, async () => {
+  const front = await openFront(world());
+  const commands = Object.entries(steps).flatMap(([name, { plan, weight }]) => Array.from({ length: weight }, () => stepOf(name, plan)));
+  await fc.assert(
+    fc.asyncProperty(beginning, fc.noBias(fc.commands(commands, { maxCommands: commandsMax, size: "max" })), async (begun, chosen) => {
+      const model = await begin(front, begun);
+      for (const name of beginnings[begun.start]) await usualStep(name).run(model, front);
+      await fc.asyncModelRun(async () => ({ model, real: front }), chosen);
+      await expectBooksClosed(model, front);
+    }),
+    { numRuns: runs, endOnFailure: process.env["MODEL_SHRINK"] === undefined },
+  );
+  // Chance has been everywhere.
+  for (const name of Object.keys(steps)) expect({ name, done: front.done.get(name) ?? 0 }).not.toEqual({ name, done: 0 });
+});
+
+it("a return that was promised a cent more than its unit is worth by then leaves a cent less for the last", async () => {
+  const front = await openFront(world());
+  const model = await begin(front, { start: "delivered", quantities: [1, 4], hasCode: true });
+  for (const name of beginnings.delivered) await usualStep(name).run(model, front);
+  const ofSecond = { pick: 8, amount: 0 };
+  const refundOne = ["refund", ofSecond] as const;
+  const moved = ["moveReturn", {}] as const;
+  const script = [refundOne, ["requestReturn", { pick: 1, amount: 0 }], refundOne, moved, moved, moved, moved, refundOne] as const;
+  for (const [name, dice] of script) await usualStep(name, dice).run(model, front);
+  const line = model.order?.lines[1];
+  expect([line?.refunded, line?.reducedMinor]).toEqual([4, line?.totalMinor]);
+});
+
+async function begin(front: Front, { quantities, hasCode }: Beginning): Promise<OrderModel> {
+  const variantIds = await Promise.all(skus.map((sku) => variantOf(front.world, sku)));
+  const wantedOnHand = [12, 12, 1];
+  const stock = new Map<string, ModelStock>();
+  for (const [index, variantId] of variantIds.entries()) {
+    const isBackordered = index === 2;
+    await sql`update stock_level set backorder_limit = ${isBackordered ? 1000 : 0} where variant_id = ${variantId}`.execute(front.world.database.db);
+    stock.set(variantId, await bringTo(front, variantId, { wanted: wantedOnHand[index] ?? 0, isExact: isBackordered }));
+  }
+  const lines = variantIds.slice(0, quantities.length).map((variantId, index) => ({ variantId, quantity: quantities[index] ?? 1 }));
+  const { id: cartId } = await makeCart(front.world, { token: "admin", input: { lines } });
+  await changeCart(front.world, "cartAddressSet", { token: "admin", cartId, input: { address: berlin } });
+  await changeCart(front.world, "cartDeliveryOptionSelect", {
+    token: "admin",
+    cartId,
+    input: { optionId: await deliveryOf(front.world, "standard") },
+  });
+  if (hasCode) await changeCart(front.world, "cartPromotionApply", { token: "admin", cartId, input: { code } });
+  const wanted = new Map(lines.map(({ variantId, quantity }) => [variantId, quantity]));
+  return { now: front.world.clock.now().getTime(), cartId, wanted, stock, session: null, order: null };
+}
+
+/** So much on hand beyond what earlier orders wait for; exactly so much on hand where it is sold before it is there. */
+async function bringTo(
+  front: Front,
+  variantId: string,
+  { wanted, isExact }: { readonly wanted: number; readonly isExact: boolean },
+): Promise<ModelStock> {
+  const read = async (): Promise<{ onHand: number; reserved: number; backorderLimit: number }> =>
+    front.world.database.db
+      .selectFrom("stockLevel")
+      .select(["onHand", "reserved", "backorderLimit"])
+      .where("variantId", "=", variantId)
+      .executeTakeFirstOrThrow();
+  const before = await read();
+  const delta = wanted + (isExact ? 0 : before.reserved) - before.onHand;
+  if (delta !== 0) {
+    const reason = delta > 0 ? "RECEIVED" : "CORRECTION";
+    const { error } = await send(front, { field: "stockAdjust", on: {}, input: { variantId, delta, reason } });
+    expect(error).toBeUndefined();
+  }
+  const { onHand, reserved, backorderLimit } = await read();
+  return { onHand, reserved, backorder: backorderLimit };
+}
+
+/**
+ * When all that is under way has ended the provider holds what orders were paid with, and nothing else. What it decided late it has captured, and writes
+ * that down when it is asked next.
+ */
+async function expectBooksClosed(model: OrderModel, front: Front): Promise<void> {
+  const dice = { pick: 0, amount: 0, isBold: false };
+  const end = [
+    new Step("drive", drive, dice),
+    ...[0, 1].flatMap(() => [new Step("wait", wait, { ...dice, pick: 3 }), new Step("drive", drive, dice)]),
+  ];
+  for (const step of end) await step.run(model, front);
+  const cancelLast = new Step("cancelSession", cancelSession, dice);
+  if (cancelLast.check(model)) await cancelLast.run(model, front);
+  const { rows } = await sql<{ id: string; isAgreed: boolean }>`
+    select p.id, case when p.order_id is null then coalesce(b.status in ('declined', 'voided') or b.amount_minor = b.voided_minor + b.refunded_minor, true)
+        else case b.status when 'pending' then b.amount_minor else b.captured_minor end = p.captured_minor and b.voided_minor = p.voided_minor and b.amount_minor = p.amount_minor and b.refunded_minor <= p.refunded_minor
+      end as is_agreed
+    from payment p join hosted_checkout_session s on s.id = p.session_id left join test_provider_payment b on b.reference = p.id
+    where s.cart_id = ${model.cartId}`.execute(front.world.database.db);
+  expect(rows.filter(({ isAgreed }) => !isAgreed)).toEqual([]);
+  const { rows: waiting } = await sql`
+    select o.id from payment_operation o join payment p on p.id = o.payment_id join hosted_checkout_session s on s.id = p.session_id
+    where s.cart_id = ${model.cartId} and o.status = 'pending'`.execute(front.world.database.db);
+  expect(waiting).toEqual([]);
+}

@@ -1,0 +1,135 @@
+/** Checkout sessions as tests make and change them: through the graph, and over REST where they are canceled. */
+import { randomUUID } from "node:crypto";
+import { expect } from "vitest";
+import type { DemoFile } from "#demo/demo-file.ts";
+import { expireSessions } from "#commerce/checkout/expire-sessions.ts";
+import type { Answer, World } from "#test/support/world.ts";
+import {
+  askGraph,
+  type Asked,
+  berlin,
+  cartFields,
+  changeCart,
+  deliveryOf,
+  type ExpectedConflict,
+  type Frontend,
+  makeCart,
+  type NewCart,
+} from "./cart-calls.ts";
+
+export const sessionsUrl = "/api/v1/open/hosted/checkout/sessions";
+export const returnUrls = { successUrl: "https://shop.example/thanks", cancelUrl: "https://shop.example/cart" };
+
+/** All that REST answers with, in its order. */
+export const sessionFields = `id version status cartId cartVersion orderId merchant { id slug name } market currency locale
+  amountTotal { amountMinor currency exponent } paymentStatus url successUrl cancelUrl expiresAt createdAt completedAt canceledAt
+  cancellation { reason note actor } cartStatus`;
+const selection = `${sessionFields} submittedAt updatedAt cart { ${cartFields} }`;
+
+export interface NewSession extends Frontend {
+  readonly cartId: string;
+  readonly input?: Readonly<Record<string, unknown>>;
+  readonly merchantId?: string;
+}
+
+export function trySession(world: World, { cartId, input = {}, merchantId, ...frontend }: NewSession): Promise<Asked> {
+  const query = `mutation ($merchantId: ID, $input: HostedCheckoutSessionCreateInput!) {
+    hostedCheckoutSessionCreate(merchantId: $merchantId, input: $input) { ${selection} } }`;
+  return askGraph(world, query, { merchantId, input: { cartId, ...returnUrls, ...input } }, frontend);
+}
+
+/** A session that is there, of a cart with one thing in it unless told. */
+export async function makeSession(world: World, { input, ...cart }: Partial<NewSession> & Omit<NewCart, "input"> = {}): Promise<Asked["data"]> {
+  const cartId = cart.cartId ?? (await makeCart(world, { lines: { "KIT-KVERN": 1 }, ...cart })).id;
+  const { data, error } = await trySession(world, { ...cart, cartId, ...(input === undefined ? {} : { input }) });
+  expect(error).toBeUndefined();
+  return data;
+}
+
+/** Of a cart that could be submitted: 84.90 and 4.90 for the post. */
+export async function makeReadySession(world: World, lines: Readonly<Record<string, number>> = { "KIT-KVERN": 1 }): Promise<Asked["data"]> {
+  const { id: cartId } = await makeCart(world, { lines });
+  await changeCart(world, "cartAddressSet", { cartId, input: { address: berlin } });
+  await changeCart(world, "cartDeliveryOptionSelect", { cartId, input: { optionId: await deliveryOf(world, "standard") } });
+  return makeSession(world, { cartId });
+}
+
+const mutations = {
+  hostedCheckoutSessionAddressSet: "HostedCheckoutSessionAddressSetInput",
+  hostedCheckoutSessionDeliveryOptionSelect: "HostedCheckoutSessionDeliveryOptionSelectInput",
+  hostedCheckoutSessionPromotionApply: "HostedCheckoutSessionPromotionApplyInput",
+  hostedCheckoutSessionPromotionRemove: "HostedCheckoutSessionPromotionRemoveInput",
+  hostedCheckoutSessionCancel: "HostedCheckoutCancelRequest",
+} as const;
+export type SessionMutation = keyof typeof mutations;
+
+export interface SessionChange extends Frontend {
+  readonly sessionId: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly merchantId?: string;
+}
+
+export function changeSession(world: World, field: SessionMutation, { sessionId, input, merchantId, ...frontend }: SessionChange): Promise<Asked> {
+  const query = `mutation ($merchantId: ID, $sessionId: ID!, $input: ${mutations[field]}!) {
+    ${field}(merchantId: $merchantId, sessionId: $sessionId, input: $input) { ${selection} } }`;
+  return askGraph(world, query, { merchantId, sessionId, input }, frontend);
+}
+
+export function readSession(world: World, sessionId: string, frontend: Frontend = {}): Promise<Asked> {
+  return askGraph(world, `query ($id: ID!) { hostedCheckoutSession(id: $id) { ${selection} } }`, { id: sessionId }, frontend);
+}
+
+export interface CancelRequest {
+  readonly sessionId: string;
+  readonly body?: unknown;
+  readonly key?: keyof DemoFile["keys"];
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Over REST. */
+export function cancelSession(
+  world: World,
+  { sessionId, body = { reason: "buyer_changed_mind" }, key = "full", headers = {} }: CancelRequest,
+): Promise<Answer> {
+  const authorization = `Bearer ${world.demo.keys[key]}`;
+  return world.send({
+    method: "POST",
+    url: `${sessionsUrl}/${sessionId}/cancel`,
+    headers: { authorization, "idempotency-key": randomUUID(), ...headers },
+    body,
+  });
+}
+
+/** What the process does from time to time. */
+export function sweepSessions({ app, clock }: World): Promise<number> {
+  return expireSessions({ ...app.services, now: clock.now() });
+}
+
+export function sessionConflict({ id, status, version, reason = null, data = {} }: Omit<ExpectedConflict, "code">): unknown {
+  return { resource: "checkout_session", id, currentStatus: status, currentVersion: version, reason, data };
+}
+
+export interface StockFigures {
+  readonly onHand: number;
+  readonly reserved: number;
+}
+
+export function stockOf({ database }: World, sku: string): Promise<StockFigures> {
+  return database.db
+    .selectFrom("stockLevel as s")
+    .innerJoin("variant as v", "v.id", "s.variantId")
+    .select(["s.onHand", "s.reserved"])
+    .where("v.sku", "=", sku)
+    .executeTakeFirstOrThrow();
+}
+
+/** Of all sessions that the SKU is held by, in the order of holding. */
+export function holdsOf({ database }: World, sku: string): Promise<{ sessionId: string; quantity: number; expiresAt: Date | null }[]> {
+  return database.db
+    .selectFrom("stockHold as h")
+    .innerJoin("variant as v", "v.id", "h.variantId")
+    .select(["h.sessionId", "h.quantity", "h.expiresAt"])
+    .where("v.sku", "=", sku)
+    .orderBy("h.sessionId")
+    .execute();
+}

@@ -1,0 +1,152 @@
+/** getStorefrontOrderAfterSalesEligibility: the whole answer, the facts that no order says of itself, and who is told. */
+import { beforeAll, describe, expect, it } from "vitest";
+import { sql } from "kysely";
+import { returnKinds } from "#commerce/orders/order-aggregate.ts";
+import { inTransaction } from "#database/transaction.ts";
+import { createId } from "#foundation/ids.ts";
+import { type Contract, readContract } from "#test/support/openapi.ts";
+import { insertOrder } from "#test/support/orders.ts";
+import { statementsOf, useWorld } from "#test/support/use-world.ts";
+import { askGraph, eur, withoutTrace } from "./cart-calls.ts";
+import { describeEligibilityRefusals, urlOf } from "./eligibility-refusals.ts";
+
+const day = 86_400_000;
+
+describe.each(["pglite", "postgres"] as const)("getStorefrontOrderAfterSalesEligibility on %s", (engine) => {
+  const world = useWorld(engine);
+  let contract: Contract;
+  beforeAll(async () => {
+    contract = await readContract(world());
+  });
+
+  const read = (orderId: string) => world().getWithKey(urlOf(orderId, "after-sales-eligibility"));
+  const daysAgo = (days: number): Date => new Date(world().clock.now().getTime() - days * day);
+  /** Each kind → what is decided of the line. */
+  const decisionsOf = (line: { options: { kind: string; decision: string }[] }) =>
+    Object.fromEntries(line.options.map(({ kind, decision }) => [kind, decision]));
+
+  it("answers for an order that has arrived, in three statements at most", async () => {
+    const deliveredAt = daysAgo(3);
+    const order = await insertOrder(world(), { deliveredAt, placedAt: daysAgo(6) });
+    const answer = await withoutTrace(world(), () => read(order.id));
+    expect(answer.status).toBe(200);
+    expect(contract.faultsOf("getStorefrontOrderAfterSalesEligibility", 200, answer.body)).toEqual([]);
+    const { lines, orderLevel, ...rest } = answer.body.data;
+    const idOf = (type: string) => order.policies.find((policy) => policy.type === type)?.id;
+    const policy = (type: string, clock: string, windowDays: number | null): unknown => ({
+      id: idOf(type),
+      type,
+      clock,
+      windowDays,
+      summary: `How it is with ${type}.`,
+      url: null,
+    });
+    expect(rest).toEqual({
+      orderId: order.id,
+      orderVersion: 1,
+      decision: "eligible",
+      openCases: [],
+      policies: [policy("return", "delivered", 30), policy("withdrawal", "delivered", 14), policy("warranty", "warranty_start", null)],
+      evaluatedAt: world().clock.now().toISOString(),
+      validUntil: new Date(world().clock.now().getTime() + 15 * 60_000).toISOString(),
+    });
+    const [first] = order.lines;
+    expect(lines[0]).toMatchObject({ lineId: first?.id, quantities: { ordered: 1, delivered: 1, returned: 0 } });
+    expect(lines[0].options.map(({ kind }: { kind: string }) => kind)).toEqual(returnKinds);
+    expect(lines[0].options[0]).toEqual({
+      kind: "return_refund",
+      decision: "allowed",
+      eligibleQuantity: 1,
+      reasons: [],
+      allowedReasonCodes: expect.arrayContaining(["unwanted", "defective"]),
+      window: { clock: "delivered", startsAt: deliveredAt.toISOString(), endsAt: expect.stringMatching(/:59:59\.999Z$/), estimated: false },
+      methods: ["mail"],
+      fees: [{ code: "return_shipping", amount: eur(0), basisPoints: null, payer: "merchant" }],
+      estimatedRefund: eur(first?.totalMinor ?? 0),
+      settlement: ["original_payment"],
+      evidenceRequired: [],
+      policyId: idOf("return"),
+    });
+    expect(orderLevel).toMatchObject([
+      { kind: "refund_undelivered", decision: "denied", eligibleQuantity: 0 },
+      { kind: "withdrawal", decision: "allowed", eligibleQuantity: 3, estimatedRefund: eur(order.totalMinor) },
+    ]);
+    expect(await statementsOf(world(), () => read(order.id))).toHaveLength(3);
+  });
+
+  it("answers 200 for an order of which nothing can be asked for", async () => {
+    const answer = await read((await insertOrder(world())).id);
+    expect(contract.faultsOf("getStorefrontOrderAfterSalesEligibility", 200, answer.body)).toEqual([]);
+    expect([answer.status, answer.body.data.decision]).toEqual([200, "not_eligible"]);
+    expect(answer.body.data.lines[0].options[0]).toMatchObject({ decision: "denied", reasons: [{ code: "not_fulfilled", blocking: true }] });
+  });
+
+  it("offers an exchange only while another variant is in stock; what a lapsed checkout held counts as free", async () => {
+    const { db } = world().database;
+    const order = await insertOrder(world(), { lines: { "KIT-EMALJE-WHITE": 1 }, deliveredAt: daysAgo(1) });
+    const exchange = async () => decisionsOf((await read(order.id)).body.data.lines[0]).exchange;
+    expect(await exchange()).toBe("allowed");
+    const [line] = order.lines;
+    await sql`update stock_level s set reserved = s.on_hand from variant v
+      where v.id = s.variant_id and v.product_id = ${line?.productId} and v.id <> ${line?.variantId}`.execute(db);
+    expect(await exchange()).toBe("denied");
+    const hold = (expiresAt: Date | null) =>
+      sql`insert into stock_hold (session_id, variant_id, merchant_id, quantity, expires_at)
+        select ${order.sessionId}, v.id, v.merchant_id, 1, ${expiresAt}::timestamptz from variant v join stock_level s on s.variant_id = v.id
+        where v.product_id = ${line?.productId} and v.id <> ${line?.variantId} and s.on_hand > 0
+        on conflict (session_id, variant_id) do update set expires_at = excluded.expires_at`.execute(db);
+    await hold(null);
+    expect(await exchange()).toBe("denied");
+    const lapsesAt = new Date(world().clock.now().getTime() + 1);
+    await hold(lapsesAt);
+    expect(await exchange()).toBe("denied");
+    // Time alone frees it: the answer holds no longer than that.
+    expect((await read(order.id)).body.data.validUntil).toBe(lapsesAt.toISOString());
+    await hold(world().clock.now());
+    expect(await exchange()).toBe("allowed");
+  });
+
+  it("counts what the buyer has returned in a year, of all its orders", async () => {
+    const { db } = world().database;
+    const buyer = "often-returning";
+    const policies = { return: { returnsPerBuyerMax: 2 }, warranty: { months: 0 } };
+    const other = await insertOrder(world(), { buyer, deliveredAt: daysAgo(400), placedAt: daysAgo(401) });
+    const asked = (days: number, status: "closed" | "declined") =>
+      inTransaction(db, async (transaction) => {
+        const [requestedAt, updatedAt] = [daysAgo(days), daysAgo(days)];
+        const ids = { id: createId("return"), orderId: other.id, merchantId: other.merchant.id };
+        const row = { ...ids, kind: "return_refund" as const, status, reason: "unwanted", requestedAt, updatedAt };
+        await transaction.insertInto("orderReturn").values(row).execute();
+        await sql`update sales_order set version = version + 1 where id = ${other.id}`.execute(transaction);
+      });
+    const { id } = await insertOrder(world(), { buyer, deliveredAt: daysAgo(1), policies });
+    const returned = async () => (await read(id)).body.data.lines[0].options[0];
+    await asked(364, "closed");
+    await asked(366, "closed");
+    await asked(1, "declined");
+    expect(await returned()).toMatchObject({ decision: "allowed" });
+    await asked(2, "closed");
+    expect((await returned()).reasons).toMatchObject([{ code: "buyer_limit_reached", data: { limit: 2, returns: 2 } }]);
+    // The first of them is over a year old in a day: a minute before that the answer is good for a minute.
+    world().clock.advance(day - 60_000);
+    const { evaluatedAt, validUntil } = (await read(id)).body.data;
+    expect(Date.parse(validUntil) - Date.parse(evaluatedAt)).toBe(60_000);
+    world().clock.advance(60_000);
+    expect(await returned()).toMatchObject({ decision: "allowed" });
+    world().clock.advance(-day);
+  });
+
+  it("is asked for many orders at once in one statement more, within what a frontend may ask", async () => {
+    const buyer = "with-three-orders";
+    for (let count = 0; count < 3; count += 1) await insertOrder(world(), { buyer });
+    const query = "{ orders(first: 3) { edges { node { afterSalesEligibility { decision lines { options { kind decision } } } } } } }";
+    let answer = await askGraph(world(), query, {}, { buyer });
+    expect(answer.data.edges).toHaveLength(3);
+    const statements = await statementsOf(world(), async () => {
+      answer = await askGraph(world(), query, {}, { buyer });
+    });
+    expect(statements.filter((text) => text.includes("stock_hold"))).toHaveLength(1);
+  });
+
+  describeEligibilityRefusals("after-sales-eligibility", world);
+});

@@ -1,0 +1,14 @@
+/** What the row of a checkout session must have, where a test writes one by itself and nothing looks at it. */
+export interface SessionWords {
+  readonly country: string;
+  readonly currency: string;
+  readonly locale: string;
+}
+
+export function sessionRow({ country, currency, locale }: SessionWords): SessionWords & {
+  readonly amountTotalMinor: number;
+  readonly successUrl: string;
+  readonly cancelUrl: string;
+} {
+  return { country, currency, locale, amountTotalMinor: 0, successUrl: "https://shop.example/thanks", cancelUrl: "https://shop.example/cart" };
+}
