@@ -2,7 +2,8 @@
 import { createHmac } from "node:crypto";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
-import { type OrderAggregate, type OrderStatus, orderStatuses } from "#commerce/orders/order-aggregate.ts";
+import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
+import { type OrderStatus, orderStatuses } from "#commerce/orders/order-words.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { askGraph, eventsOf } from "#test/operations/cart-calls.ts";

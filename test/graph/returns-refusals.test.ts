@@ -1,7 +1,8 @@
 /** What a return refuses: every step that its status does not allow, what is not offered, and whoever it does not belong to; nothing is written then. */
 import { describe, expect, it } from "vitest";
 import { returnTransitions, type ReturnStep, returnSteps } from "#commerce/after-sales/return-transitions.ts";
-import { type OrderAggregate, type OrderReturn, returnStatuses, type ReturnStatus } from "#commerce/orders/order-aggregate.ts";
+import type { OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
+import { returnStatuses, type ReturnStatus } from "#commerce/orders/order-words.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { insertOrder, readOrder } from "#test/support/orders.ts";
 import { useWorld } from "#test/support/use-world.ts";

@@ -3,14 +3,8 @@
  * a few facts; asking for it (a return) is decided by the same options, so that answer and deed cannot differ.
  */
 import { bestDecision, type Decision, validUntil } from "#commerce/orders/eligibility-reason.ts";
-import {
-  type LineQuantity,
-  type OrderAggregate,
-  type OrderLine,
-  type OrderReturn,
-  type ReturnKind,
-  returnKinds,
-} from "#commerce/orders/order-aggregate.ts";
+import type { LineQuantity, OrderAggregate, OrderLine, OrderReturn } from "#commerce/orders/order-aggregate.ts";
+import { type ReturnKind, returnKinds } from "#commerce/orders/order-words.ts";
 import { money } from "#foundation/money.ts";
 import { isOpenCase, undeliveredUnits } from "./line-units.ts";
 import { turnsOfWindows, windowsOf } from "./line-windows.ts";

@@ -2,7 +2,7 @@
 import type { ReturnMethod, ReturnRules } from "#commerce/markets/policy-rules.ts";
 import { isOver } from "#commerce/orders/deadlines.ts";
 import { policyOf } from "#commerce/orders/order-policies.ts";
-import type { ReturnKind } from "#commerce/orders/order-aggregate.ts";
+import type { ReturnKind } from "#commerce/orders/order-words.ts";
 import { money } from "#foundation/money.ts";
 import { undeliveredUnits, withdrawableUnsent } from "./line-units.ts";
 import type { AfterSalesOption, Asked, OptionFee, OptionTerms } from "./option.ts";

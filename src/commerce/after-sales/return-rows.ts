@@ -1,7 +1,8 @@
 /** The rows of returns and what they do to the quantities of an order's lines. Only written by who holds the order's lock. */
 import { sql } from "kysely";
 import type { OrderTenant } from "#commerce/orders/change-order.ts";
-import type { LineQuantity, OrderReturn, ReturnStatus } from "#commerce/orders/order-aggregate.ts";
+import type { LineQuantity, OrderReturn } from "#commerce/orders/order-aggregate.ts";
+import type { ReturnStatus } from "#commerce/orders/order-words.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { isOfUnsent } from "./line-units.ts";
 import { isLost } from "./reasons.ts";

@@ -2,7 +2,8 @@
  * The life of a return: which step leads from which status to which. A thing that is brought or fetched is received without having been under
  * way; one that is sent says so first. Whatever is not in this table is refused.
  */
-import type { OrderReturn, ReturnStatus } from "#commerce/orders/order-aggregate.ts";
+import type { OrderReturn } from "#commerce/orders/order-aggregate.ts";
+import type { ReturnStatus } from "#commerce/orders/order-words.ts";
 import { fail, type Failure, type FailureCode } from "#foundation/failure.ts";
 
 export const returnSteps = ["approve", "decline", "track", "receive", "inspect", "close", "cancel"] as const;

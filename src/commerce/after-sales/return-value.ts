@@ -1,7 +1,8 @@
 /** What units that come back are worth to their buyer: their share of the order, less the fees that the buyer bears. */
 import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import { shippingLeftMinor, unitsValueMinor } from "#commerce/orders/cancel-lines.ts";
-import type { LineQuantity, OrderAggregate, ReturnKind } from "#commerce/orders/order-aggregate.ts";
+import type { LineQuantity, OrderAggregate } from "#commerce/orders/order-aggregate.ts";
+import type { ReturnKind } from "#commerce/orders/order-words.ts";
 import { policyOf } from "#commerce/orders/order-policies.ts";
 import { mulDivHalfEven } from "#commerce/pricing/allocate.ts";
 import { paidBackUnits } from "./line-units.ts";

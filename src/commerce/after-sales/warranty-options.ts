@@ -1,6 +1,7 @@
 /** What a buyer may have repaired or replaced: under a warranty that is registered, or by the law's guarantee without one. */
 import { isOver, type Window } from "#commerce/orders/deadlines.ts";
-import type { OrderWarranty, ReturnStatus } from "#commerce/orders/order-aggregate.ts";
+import type { OrderWarranty } from "#commerce/orders/order-aggregate.ts";
+import type { ReturnStatus } from "#commerce/orders/order-words.ts";
 import { policyOf } from "#commerce/orders/order-policies.ts";
 import { registrationOf } from "./line-windows.ts";
 import { type AfterSalesOption, type Asked, type OptionTerms, toOption } from "./option.ts";

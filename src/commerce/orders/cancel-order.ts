@@ -14,7 +14,8 @@ import { buyerCancellationReasons, type CancellationReason, type CancellationRea
 import { tornSet } from "./cancellation-sets.ts";
 import { changeLocked, lockOrder, type OrderHappening, type OrderOutcome, type OrderTarget, type OrderTenant, refuseOrder } from "./change-order.ts";
 import { chosenFaults, noteMax, requireChoosable, requireKnownLines } from "./chosen-lines.ts";
-import type { LineQuantity, OrderActor, OrderAggregate, OrderLine } from "./order-aggregate.ts";
+import type { LineQuantity, OrderAggregate, OrderLine } from "./order-aggregate.ts";
+import type { OrderActor } from "./order-words.ts";
 import { coverRefund, queueRefund } from "./queue-refund.ts";
 import { dropUnreserved } from "./unreserved-rows.ts";
 import { voidIfNothingOwed } from "./void-payment.ts";

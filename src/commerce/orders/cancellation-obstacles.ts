@@ -3,7 +3,8 @@ import type { CancellationRules } from "#commerce/markets/policy-rules.ts";
 import { type CancellationReasonView, obstacle } from "./cancellation-reasons.ts";
 import { setsOf } from "./cancellation-sets.ts";
 import { decisionOf } from "./eligibility-reason.ts";
-import type { FulfillmentStatus, OrderActor, OrderAggregate, OrderLine, ReturnStatus } from "./order-aggregate.ts";
+import type { OrderAggregate, OrderLine } from "./order-aggregate.ts";
+import type { FulfillmentStatus, OrderActor, ReturnStatus } from "./order-words.ts";
 import { wantedOf } from "./order-statuses.ts";
 
 export interface AssessedLine {

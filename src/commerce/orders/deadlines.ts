@@ -2,7 +2,8 @@
  * When the time for something with an order begins and ends. Days are counted in the order's time zone and end with its last millisecond there, however
  * long the day is; what is answered are instants.
  */
-import type { FulfillmentStatus, OrderAggregate, OrderFulfillment, OrderLine } from "./order-aggregate.ts";
+import type { OrderAggregate, OrderFulfillment, OrderLine } from "./order-aggregate.ts";
+import type { FulfillmentStatus } from "./order-words.ts";
 import { wantedOf } from "./order-statuses.ts";
 
 /** What a time counts from. */

@@ -5,7 +5,8 @@ import type { Tables } from "#database/tables.ts";
 import type { Reader } from "#database/transaction.ts";
 import { utc } from "#database/utc.ts";
 import { type OrderPart, partTables } from "./change-order.ts";
-import type { OrderPayment, OrderRefund, OrderStatus } from "./order-aggregate.ts";
+import type { OrderPayment, OrderRefund } from "./order-aggregate.ts";
+import type { OrderStatus } from "./order-words.ts";
 import { type PaymentView, type RefundView, toPayment, toRefund } from "./render-parts.ts";
 
 export interface OrderFilter {

@@ -2,7 +2,8 @@
  * Where the units of an order's line are that were put into fulfillments, and which are not to be sent any more because their buyer has the money
  * back. What an exchange sends is nothing that was ordered, and counts nowhere here. Pure.
  */
-import type { FulfillmentStatus, LineQuantity, OrderAggregate, OrderLine } from "./order-aggregate.ts";
+import type { LineQuantity, OrderAggregate, OrderLine } from "./order-aggregate.ts";
+import type { FulfillmentStatus } from "./order-words.ts";
 
 type Fulfilled = Pick<OrderAggregate, "fulfillments">;
 

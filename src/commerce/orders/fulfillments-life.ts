@@ -2,7 +2,8 @@
 import { fail, type Failure } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import { type RefusedOrder, refuseOrder } from "./change-order.ts";
-import type { FulfillmentStatus, OrderAggregate, OrderFulfillment, OrderReturn } from "./order-aggregate.ts";
+import type { OrderAggregate, OrderFulfillment, OrderReturn } from "./order-aggregate.ts";
+import type { FulfillmentStatus } from "./order-words.ts";
 
 export type FulfillmentType = OrderFulfillment["type"];
 

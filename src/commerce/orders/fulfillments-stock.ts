@@ -9,7 +9,8 @@ import { createId } from "#foundation/ids.ts";
 import { type OrderHappening, type OrderTenant, refuseOrder } from "./change-order.ts";
 import { refundedUndelivered, settledUnits, unitsIn, unreservedUnits } from "./fulfilled-units.ts";
 import { insertFulfillment } from "./fulfillments-create.ts";
-import type { FulfillmentLine, FulfillmentStatus, LineQuantity, OrderAggregate, OrderFulfillment, OrderLine } from "./order-aggregate.ts";
+import type { FulfillmentLine, LineQuantity, OrderAggregate, OrderFulfillment, OrderLine } from "./order-aggregate.ts";
+import type { FulfillmentStatus } from "./order-words.ts";
 import { wantedOf } from "./order-statuses.ts";
 import { dropUnreserved, markUnreserved } from "./unreserved-rows.ts";
 

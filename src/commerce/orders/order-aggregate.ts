@@ -5,67 +5,18 @@ import type { Translated } from "#commerce/catalog/read-aggregates.ts";
 import type { PolicyType } from "#commerce/markets/policies.ts";
 import type { PolicyRules } from "#commerce/markets/policy-rules.ts";
 import type { PromotionKind } from "#commerce/promotions/promotion-rule.ts";
-
-export const orderStatuses = ["pending", "confirmed", "on_hold", "completed", "canceled"] as const;
-export type OrderStatus = (typeof orderStatuses)[number];
-
-export const paymentStatusesOfOrder = [
-  "not_required",
-  "pending",
-  "authorized",
-  "partially_paid",
-  "paid",
-  "partially_refunded",
-  "refunded",
-  "voided",
-  "failed",
-  "disputed",
-] as const;
-export type OrderPaymentStatus = (typeof paymentStatusesOfOrder)[number];
-
-export const fulfillmentStatusesOfOrder = [
-  "unfulfilled",
-  "in_progress",
-  "partially_shipped",
-  "shipped",
-  "partially_delivered",
-  "delivered",
-  "canceled",
-  "not_required",
-] as const;
-export type OrderFulfillmentStatus = (typeof fulfillmentStatusesOfOrder)[number];
-
-export const returnStatusesOfOrder = ["none", "requested", "in_progress", "partially_returned", "returned"] as const;
-export type OrderReturnStatus = (typeof returnStatusesOfOrder)[number];
-
-export const fulfillmentStatuses = [
-  "pending",
-  "packing",
-  "ready_for_pickup",
-  "shipped",
-  "in_transit",
-  "out_for_delivery",
-  "delivered",
-  "failed",
-  "returned_to_sender",
-  "canceled",
-] as const;
-export type FulfillmentStatus = (typeof fulfillmentStatuses)[number];
-
-export const paymentStatuses = ["pending", "authorized", "captured", "partially_refunded", "refunded", "failed", "canceled"] as const;
-export type PaymentStatus = (typeof paymentStatuses)[number];
-
-export const refundStatuses = ["pending", "succeeded", "failed", "canceled"] as const;
-export type RefundStatus = (typeof refundStatuses)[number];
-
-export const returnStatuses = ["requested", "approved", "declined", "in_transit", "received", "inspected", "closed", "canceled"] as const;
-export type ReturnStatus = (typeof returnStatuses)[number];
-
-export const returnKinds = ["return_refund", "exchange", "refund_only", "repair", "replacement", "withdrawal"] as const;
-export type ReturnKind = (typeof returnKinds)[number];
-
-/** Who did something to an order, as its buyer sees it. */
-export type OrderActor = "buyer" | "merchant" | "system";
+import type {
+  FulfillmentStatus,
+  OrderActor,
+  OrderFulfillmentStatus,
+  OrderPaymentStatus,
+  OrderReturnStatus,
+  OrderStatus,
+  PaymentStatus,
+  RefundStatus,
+  ReturnKind,
+  ReturnStatus,
+} from "./order-words.ts";
 
 export interface OrderLine {
   readonly id: string;

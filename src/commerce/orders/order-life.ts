@@ -2,7 +2,8 @@
 import { requireNoFaults, textFaults } from "#commerce/catalog/write-faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { changeOrder, type OrderOutcome, type OrderTarget, type OrderTenant, refuseOrder } from "./change-order.ts";
-import type { OrderAggregate, OrderStatus } from "./order-aggregate.ts";
+import type { OrderAggregate } from "./order-aggregate.ts";
+import type { OrderStatus } from "./order-words.ts";
 
 export interface OrderHoldInput extends OrderTarget {
   readonly reason: string;

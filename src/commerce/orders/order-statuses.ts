@@ -2,15 +2,8 @@
  * What an order's lines, payments and returns make of it: the statuses that nobody sets, and what is still to be paid. Pure; whoever saves an order
  * asks here, so that no status ever says something else than its parts.
  */
-import type {
-  OrderAggregate,
-  OrderFulfillmentStatus,
-  OrderLine,
-  OrderPayment,
-  OrderPaymentStatus,
-  OrderReturnStatus,
-  OrderStatus,
-} from "./order-aggregate.ts";
+import type { OrderAggregate, OrderLine, OrderPayment } from "./order-aggregate.ts";
+import type { OrderFulfillmentStatus, OrderPaymentStatus, OrderReturnStatus, OrderStatus } from "./order-words.ts";
 import { settledUnits } from "./fulfilled-units.ts";
 
 export interface DerivedStatuses {

@@ -1,7 +1,8 @@
 /** Where a story is: which cart, session and order it is about by now, and for whom its next step is taken, and when. */
 import { sql } from "kysely";
 import type { OrderTenant } from "#commerce/orders/change-order.ts";
-import type { LineQuantity, OrderActor } from "#commerce/orders/order-aggregate.ts";
+import type { LineQuantity } from "#commerce/orders/order-aggregate.ts";
+import type { OrderActor } from "#commerce/orders/order-words.ts";
 import type { SessionTenant } from "#commerce/checkout/session-tenant.ts";
 import type { Transaction } from "#database/transaction.ts";
 

@@ -4,7 +4,7 @@
  * want to hear of days before.
  */
 import { sql } from "kysely";
-import type { OrderActor } from "#commerce/orders/order-aggregate.ts";
+import type { OrderActor } from "#commerce/orders/order-words.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type CartsPlace, type Drawn, drawCarts, readMarkets } from "#demo/carts/draw-carts.ts";
 import { type DemoFile, type OrderName, orderNames, type SessionName, sessionNames } from "#demo/demo-file.ts";

@@ -1,5 +1,5 @@
 /** How far an order of the bulk has come: the steps that led there, when each was taken, and what its buyer reads of them. */
-import type { OrderActor } from "#commerce/orders/order-aggregate.ts";
+import type { OrderActor } from "#commerce/orders/order-words.ts";
 import { unitShare } from "#commerce/orders/unit-share.ts";
 import type { Row } from "./insert-rows.ts";
 

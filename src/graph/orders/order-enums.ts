@@ -1,19 +1,17 @@
 /** The words of orders and of what belongs to them. */
+import type { OrderFulfillment, OrderReturn, OrderWarranty } from "#commerce/orders/order-aggregate.ts";
 import type {
   FulfillmentStatus,
   OrderActor,
-  OrderFulfillment,
   OrderFulfillmentStatus,
   OrderPaymentStatus,
-  OrderReturn,
   OrderReturnStatus,
   OrderStatus,
-  OrderWarranty,
   PaymentStatus,
   RefundStatus,
   ReturnKind,
   ReturnStatus,
-} from "#commerce/orders/order-aggregate.ts";
+} from "#commerce/orders/order-words.ts";
 import { defineEnum } from "#graph/enums.ts";
 
 export const OrderStatusEnum = defineEnum<OrderStatus>("OrderStatus", {

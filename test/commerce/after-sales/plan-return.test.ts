@@ -6,7 +6,8 @@ import type { AfterSalesFacts, AfterSalesOption } from "#commerce/after-sales/op
 import { type PlannedReturn, planReturn, type ReturnRequest } from "#commerce/after-sales/plan-return.ts";
 import { reasonsByKind, returnReasons } from "#commerce/after-sales/reasons.ts";
 import { returnSettlement } from "#commerce/after-sales/settle-return.ts";
-import { type OrderAggregate, returnKinds } from "#commerce/orders/order-aggregate.ts";
+import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
+import { returnKinds } from "#commerce/orders/order-words.ts";
 import { Failure } from "#foundation/failure.ts";
 import "#test/support/properties.ts";
 import { anyFacts, anyOrder } from "./any-order.ts";

@@ -5,7 +5,8 @@ import { cancellationEligibility } from "#commerce/orders/cancellation-eligibili
 import { buyerCancellationReasons, merchantCancellationReasons } from "#commerce/orders/cancellation-reasons.ts";
 import { tornSet } from "#commerce/orders/cancellation-sets.ts";
 import { cancellationFaults, decideCancellation, type DecidedCancellation } from "#commerce/orders/cancel-order.ts";
-import type { LineQuantity, OrderActor, OrderAggregate, OrderPromotion } from "#commerce/orders/order-aggregate.ts";
+import type { LineQuantity, OrderAggregate, OrderPromotion } from "#commerce/orders/order-aggregate.ts";
+import type { OrderActor } from "#commerce/orders/order-words.ts";
 import { wantedOf } from "#commerce/orders/order-statuses.ts";
 import { Failure } from "#foundation/failure.ts";
 import "#test/support/properties.ts";
