@@ -10,6 +10,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { fail } from "#foundation/failure.ts";
 import { exampleQueries } from "./example-queries.ts";
 import { cartWay, orderWay } from "./example-ways.ts";
+import { reopenScript } from "./reopen-script.ts";
 import { tokenScript } from "./token-script.ts";
 
 interface Page {
@@ -35,7 +36,7 @@ async function makePage(): Promise<Page> {
     defaultTabs: [...exampleQueries, cartWay, orderWay].map(({ query, variables = null }) => ({ query, variables })),
     shouldPersistHeaders: false,
   });
-  const plain = Buffer.from(html.trimStart().replace("<head>", `<head>\n<script>${tokenScript}</script>`));
+  const plain = Buffer.from(html.trimStart().replace("<head>", `<head>\n<script>${tokenScript}${reopenScript}</script>`));
   const [zipped, br] = await Promise.all([
     promisify(gzip)(plain),
     promisify(brotliCompress)(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
