@@ -88,7 +88,7 @@ const pauseMs = 25;
 const later: ReadonlySet<string | undefined> = new Set(["idempotency_in_progress", "service_unavailable"]);
 
 /** As a client does that was told to: again after a lost connection, a key in use, and a service that is away. */
-function untilAnswered(ask: Ask, onLost: () => void): Ask {
+export function untilAnswered(ask: Ask, onLost: () => void): Ask {
   return async (asked: Write["asked"]) => {
     for (let isLost = false; ;) {
       const answered = await ask(asked).catch(() => undefined);

@@ -1,11 +1,11 @@
 /** Figure 7: checkouts are raced for at every process, and then paid while all of them are killed; by turns, until the time is over. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { checkoutFaults } from "./checkout-checks.ts";
-import { awaitEnds, buyAndKill, openBuying } from "./checkout-crash.ts";
+import { awaitEnds, buyAndKill, openBuying, untilAnswered } from "./checkout-crash.ts";
 import { noCounts, raceCancel, raceSingleUse, type Races, raceSubmits } from "./checkout-races.ts";
 import type { Report } from "./report.ts";
 import type { Service } from "./service.ts";
-import { openShop } from "./shop.ts";
+import { type Ask, openShop } from "./shop.ts";
 
 export interface CheckoutPlan {
   /** Beside the service, on the same database. */
@@ -21,10 +21,12 @@ const killsEach = { buyers: 8, kills: 2, submitsPerKill: 20 };
 const settleMs = 10;
 const settle = (): Promise<void> => sleep(settleMs);
 
+const door = ({ ask }: Service): Ask => untilAnswered(ask, () => undefined);
+
 export async function runCheckout(service: Service, { beside, isOver, onStep }: CheckoutPlan): Promise<Report> {
   const services = [service, ...beside];
   const shop = await openShop(service.ask, service.access);
-  const doors = [service.ask, ...beside.map(({ ask }) => ask)] as const;
+  const doors = [door(service), ...beside.map(door)] as const;
   const races: Races = { doors, shop, settle, violations: [], sessionIds: [], counts: noCounts() };
   const buying = openBuying(service.ask, shop);
   let kills = 0;
