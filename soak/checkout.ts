@@ -18,6 +18,8 @@ const copies = 20;
 /** So many cancels race for each code and each checkout that everybody submits. */
 const cancelsEach = 20;
 const killsEach = { buyers: 8, kills: 2, submitsPerKill: 20 };
+/** A restart takes longer than all races of a round. */
+const roundsPerKills = 5;
 const settleMs = 10;
 const settle = (): Promise<void> => sleep(settleMs);
 
@@ -30,12 +32,14 @@ export async function runCheckout(service: Service, { beside, isOver, onStep }: 
   const races: Races = { doors, shop, settle, violations: [], sessionIds: [], counts: noCounts() };
   const buying = openBuying(service.ask, shop);
   let kills = 0;
+  let round = 0;
   const isBroken = (): boolean => [races, buying].some(({ violations }) => violations.length > 0) || services.some(({ faults }) => faults.length > 0);
   do {
-    for (let round = 0; round < cancelsEach; round += 1) await raceCancel(races);
+    for (let count = 0; count < cancelsEach; count += 1) await raceCancel(races);
     await raceSingleUse(races, copies);
     await raceSubmits(races, copies);
-    kills += await buyAndKill(buying, { services, ...killsEach });
+    if (round % roundsPerKills === 0) kills += await buyAndKill(buying, { services, ...killsEach });
+    round += 1;
     onStep?.(`${service.engine}: ${races.counts.rounds} cancels raced, ${kills} kills, ${buying.submitted.length} paid beside them`);
   } while (!isOver() && !isBroken());
   const ends = await awaitEnds(buying);
