@@ -1,6 +1,6 @@
 /**
  * Random orders through their whole life, by the front door, each step held to a small model of what an order is. MODEL_RUNS tries more of them,
- * PROPERTY_SEED others.
+ * PROPERTY_SEED others, MODEL_ENGINE=postgres on PostgreSQL.
  */
 import { sql } from "kysely";
 import fc from "fast-check";
@@ -14,7 +14,7 @@ import { cancel, capture, confirm, createFulfillment, dispute, hold, moveFulfill
 import { moveReturn, requestReturn } from "./return-steps.ts";
 import { type Dice, type Planner, Step, stepOf } from "./step.ts";
 
-const world = useWorld("pglite");
+const world = useWorld(process.env["MODEL_ENGINE"] === "postgres" ? "postgres" : "pglite");
 
 beforeAll(async () => void (await makeCode(world(), code, { kind: "PERCENTAGE", basisPoints: 780 })));
 
