@@ -2,7 +2,7 @@
  * What came back is looked at: what is accepted counts as returned and may be sold again, what is refused stays the buyer's. Of an exchange no more
  * is sent than was accepted. A thing in repair, or that is being replaced, counts as asked for until its buyer has it, or another like it, again.
  */
-import { requireNoFaults, type Faults, textFaults } from "#commerce/catalog/write-faults.ts";
+import { requireNoFaults, type Faults, textFaults } from "#foundation/faults.ts";
 import { restock } from "#commerce/inventory/reservations.ts";
 import type { OrderOutcome, OrderTenant } from "#commerce/orders/change-order.ts";
 import { noteMax } from "#commerce/orders/chosen-lines.ts";

@@ -2,7 +2,7 @@
  * What a request for something after the sale comes to, decided by the options that the eligibility of the order is made of. Pure: what those options
  * allow is accepted here and what they deny is refused with their reasons, at the same instant and on the same facts.
  */
-import { faultAt, requireNoFaults } from "#commerce/catalog/write-faults.ts";
+import { faultAt, requireNoFaults } from "#foundation/faults.ts";
 import { orderConflict } from "#commerce/orders/change-order.ts";
 import { requireChoosable, requireKnownLines } from "#commerce/orders/chosen-lines.ts";
 import type { Decision } from "#commerce/orders/eligibility-reason.ts";

@@ -1,5 +1,5 @@
 /** A buyer, or the merchant for the buyer, registers the warranty of a line that has arrived: as the order was placed with it, whatever is sold now. */
-import { type Faults, refuseAt, requireNoFaults, textFaults } from "#commerce/catalog/write-faults.ts";
+import { type Faults, refuseAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { changeLocked, lockOrder, type OrderTarget, type OrderTenant, refuseOrder } from "#commerce/orders/change-order.ts";
 import { dayEndAfter, deliveredAtOf } from "#commerce/orders/deadlines.ts";
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";

@@ -2,7 +2,7 @@
  * A buyer asks for something after the sale, or the merchant for the buyer. The function that answers whether that is possible decides here too, on
  * the same facts; what needs nobody's consent is approved in the same transaction.
  */
-import { type Faults, faultAt, requireNoFaults, textFaults } from "#commerce/catalog/write-faults.ts";
+import { type Faults, faultAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { changeLocked, lockOrder, type OrderOutcome, type OrderTarget, type OrderTenant } from "#commerce/orders/change-order.ts";
 import { chosenFaults, noteMax } from "#commerce/orders/chosen-lines.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";

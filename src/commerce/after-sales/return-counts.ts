@@ -1,5 +1,5 @@
 /** What was counted of a return when it came: every line of it, none twice, and never more of one thing than there was of the one before. */
-import { faultAt, type Faults, integerFaults, repeatFaults } from "#commerce/catalog/write-faults.ts";
+import { faultAt, type Faults, integerFaults, repeatFaults } from "#foundation/faults.ts";
 import type { OrderReturn, ReturnLine } from "#commerce/orders/order-aggregate.ts";
 
 export interface LineCount {

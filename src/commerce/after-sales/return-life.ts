@@ -3,7 +3,7 @@
  * way out of it. What was asked for is given back to the order's lines by whatever ends a return before it is inspected.
  */
 import type { Expected } from "#commerce/carts/cart-status.ts";
-import { type Faults, requireNoFaults, textFaults } from "#commerce/catalog/write-faults.ts";
+import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { type OrderHappening, orderIdOf, type OrderOutcome, type OrderTenant } from "#commerce/orders/change-order.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";

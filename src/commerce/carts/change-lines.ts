@@ -1,5 +1,5 @@
 /** Puts things into a cart, changes how many, and takes them out. Stock is looked at, not reserved: that is for the checkout. */
-import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults } from "#commerce/catalog/write-faults.ts";
+import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";

@@ -1,6 +1,6 @@
 /** Takes a cart to another country: its lines are priced anew, and what is not sold there leaves it. */
 import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
-import { faultAt, requireNoFaults } from "#commerce/catalog/write-faults.ts";
+import { faultAt, requireNoFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { isCountry } from "#foundation/locales.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";

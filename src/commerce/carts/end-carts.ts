@@ -1,6 +1,6 @@
 /** How a cart ends without an order: revoked, or left alone for too long. Its address and e-mail go a day later, with what they are sealed by. */
 import { sql } from "kysely";
-import { requireNoFaults, textFaults } from "#commerce/catalog/write-faults.ts";
+import { requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Database } from "#database/connect.ts";
 import { handleDueRows } from "#database/due-rows.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";

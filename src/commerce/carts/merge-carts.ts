@@ -1,5 +1,5 @@
 /** Puts what is in one cart into another, as when a guest signs in: the lines are added up, the source ends as merged. */
-import { faultAt, requireNoFaults } from "#commerce/catalog/write-faults.ts";
+import { faultAt, requireNoFaults } from "#foundation/faults.ts";
 import { toId } from "#commerce/catalog/write-tenant.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";

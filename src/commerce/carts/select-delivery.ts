@@ -1,5 +1,5 @@
 /** Chooses how a cart is delivered, among what is offered for its address. */
-import { refuseAt } from "#commerce/catalog/write-faults.ts";
+import { refuseAt } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
 import { draftOf } from "./cart-draft.ts";

@@ -7,7 +7,7 @@ import { checkAddress } from "#commerce/addresses/check-address.ts";
 import { maskAddress, type MaskedAddress } from "#commerce/addresses/mask-address.ts";
 import { erasePersonalData, sealPersonalData } from "#commerce/addresses/personal-data.ts";
 import type { AddressLevel, PostalAddress, PostalAddressInput } from "#commerce/addresses/postal-address.ts";
-import { refuseAt } from "#commerce/catalog/write-faults.ts";
+import { refuseAt } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";

@@ -1,7 +1,7 @@
 /** Whose a cart is: the frontend's own name for the buyer, and an e-mail, which is kept encrypted. */
 import { isEmail } from "#commerce/addresses/address-text.ts";
 import { erasePersonalData, openPersonalData, sealPersonalData } from "#commerce/addresses/personal-data.ts";
-import { faultAt, type Faults, requireNoFaults, textFaults } from "#commerce/catalog/write-faults.ts";
+import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";

@@ -1,6 +1,6 @@
 /** Gives a cart an address that its buyer has kept, without its being typed again. The cart has a copy of its own, which goes with it. */
 import { openPersonalData } from "#commerce/addresses/personal-data.ts";
-import { refuseAt } from "#commerce/catalog/write-faults.ts";
+import { refuseAt } from "#foundation/faults.ts";
 import { toId } from "#commerce/catalog/write-tenant.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type Expected, requireChangeable } from "./cart-status.ts";

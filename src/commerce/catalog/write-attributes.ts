@@ -1,16 +1,7 @@
 /** The facts about a product that are the same for all its variants: material, power, energy label. Shown, never calculated with. */
 import { catalogBounds } from "./write-bounds.ts";
-import {
-  codeFaults,
-  countFaults,
-  faultAt,
-  type Faults,
-  localizedFaults,
-  type LocalizedTextInput,
-  repeatFaults,
-  textFaults,
-  toLocalizedMap,
-} from "./write-faults.ts";
+import { codeFaults, localizedFaults, type LocalizedTextInput, toLocalizedMap } from "./write-faults.ts";
+import { countFaults, faultAt, type Faults, repeatFaults, textFaults } from "#foundation/faults.ts";
 
 export type AttributeValue = string | number | boolean | readonly string[];
 

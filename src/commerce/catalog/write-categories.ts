@@ -7,16 +7,8 @@ import type { Transaction } from "#database/transaction.ts";
 import { fail, type FailureConflict } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { catalogBounds } from "./write-bounds.ts";
-import {
-  faultAt,
-  type Faults,
-  integerFaults,
-  localizedFaults,
-  type LocalizedTextInput,
-  requireNoFaults,
-  slugFaults,
-  toLocalizedMap,
-} from "./write-faults.ts";
+import { localizedFaults, type LocalizedTextInput, slugFaults, toLocalizedMap } from "./write-faults.ts";
+import { faultAt, type Faults, integerFaults, requireNoFaults } from "#foundation/faults.ts";
 import { endOf, publishedBelow, requirePlace } from "./write-category-tree.ts";
 import { lockCatalog, raiseCatalogVersion, reindexProducts, requireVersion, type Tenant, toId } from "./write-tenant.ts";
 

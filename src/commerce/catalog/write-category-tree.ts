@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { catalogBounds } from "./write-bounds.ts";
-import { refuseAt } from "./write-faults.ts";
+import { refuseAt } from "#foundation/faults.ts";
 import { type Tenant, toId } from "./write-tenant.ts";
 
 /** The parent is there, is not below the category, and leaves room for all that hangs on it. */

@@ -1,47 +1,8 @@
-/**
- * What an input breaks, as pure functions that answer with lists, so that a client learns of all its faults at once and before any row is
- * read. `field` is always a JSON Pointer into the input.
- */
-import { fail, failAt, type Failure, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
+/** What the names, codes and texts of a catalog break. */
+import { countFaults, faultAt, type Faults, repeatFaults, type TextRule, textFaults } from "#foundation/faults.ts";
 import { parseLocale } from "#foundation/locales.ts";
 import { isCleanText, isSlug, slugLengthMax } from "#foundation/text.ts";
 import { catalogBounds } from "./write-bounds.ts";
-
-export type Faults = FailureDetail[];
-
-export function requireNoFaults(faults: readonly FailureDetail[]): void {
-  const [first] = faults;
-  if (first !== undefined) throw fail("invalid_field", { message: first.message, details: faults });
-}
-
-export function faultAt(field: string, code: string, message: string): FailureDetail {
-  return { in: "body", field, code, message };
-}
-
-/** For what only the rows can tell: a thing that isn't there, a name that is taken. */
-export function refuseAt(failure: FailureCode, field: string, { code, message }: { readonly code: string; readonly message: string }): Failure {
-  return failAt(failure, faultAt(field, code, message));
-}
-
-export interface TextRule {
-  /** In characters; 1 unless told. */
-  readonly min?: number;
-  readonly max: number;
-  readonly lines?: "one" | "many";
-}
-
-const lineBreak = /[\t\n\r\u0085\u2028\u2029]/;
-
-/** Absent text breaks nothing. */
-export function textFaults(field: string, text: string | null | undefined, { min = 1, max, lines = "one" }: TextRule): Faults {
-  if (text === null || text === undefined) return [];
-  const characters = Array.from(text).length;
-  if (characters > max) return [faultAt(field, "too_long", `It may have ${max} characters at most.`)];
-  if (characters < min || (min > 0 && text.trim() === "")) return [faultAt(field, "too_short", "It must not be empty.")];
-  if (!isCleanText(text)) return [faultAt(field, "control_character", "It has control characters or broken Unicode.")];
-  if (lines === "one" && lineBreak.test(text)) return [faultAt(field, "control_character", "It must stand on one line.")];
-  return [];
-}
 
 export function slugFaults(field: string, slug: string): Faults {
   return isSlug(slug)
@@ -63,29 +24,6 @@ export function localeFaults(field: string, locale: string): Faults {
 /** The canonical form of what `localeFaults` let pass. */
 export function toLocale(locale: string): string {
   return parseLocale(locale) ?? locale;
-}
-
-export interface NumberRule {
-  readonly min: number;
-  readonly max: number;
-}
-
-export function integerFaults(field: string, value: number | null | undefined, { min, max }: NumberRule): Faults {
-  if (value === null || value === undefined) return [];
-  if (Number.isSafeInteger(value) && value >= min && value <= max) return [];
-  const code = !Number.isInteger(value) ? "wrong_type" : value < min ? "too_small" : "too_large";
-  return [faultAt(field, code, `It must be a whole number from ${min} to ${max}.`)];
-}
-
-export function countFaults(field: string, list: readonly unknown[], { min, max }: NumberRule): Faults {
-  if (list.length < min) return [faultAt(field, "too_short", `It must have ${min} at least.`)];
-  if (list.length > max) return [faultAt(field, "too_long", `It may have ${max} at most.`)];
-  return [];
-}
-
-/** Every key that stood there before. */
-export function repeatFaults(keys: readonly string[], fieldOf: (index: number) => string): Faults {
-  return keys.flatMap((key, index) => (keys.indexOf(key) < index ? [faultAt(fieldOf(index), "duplicate", "It stands there twice.")] : []));
 }
 
 /** GraphQL has no maps: a text in several languages arrives as a list and is kept as `{locale: text}`. */

@@ -1,6 +1,7 @@
 /** What an item of an import looks like, and what it may break by itself. */
 import { catalogBounds } from "./write-bounds.ts";
-import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, slugFaults } from "./write-faults.ts";
+import { slugFaults } from "./write-faults.ts";
+import { countFaults, faultAt, type Faults, integerFaults, repeatFaults } from "#foundation/faults.ts";
 import { priceFaults, type PriceAmounts } from "./write-prices.ts";
 import { categoryFaults, productFaults, type ProductFields } from "./write-product.ts";
 import { type TranslationInput, translationsFaults } from "./write-translations.ts";

@@ -4,7 +4,7 @@ import { setStock } from "#commerce/inventory/stock.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import type { ImportVariantInput, ProductImportItem } from "./write-import-faults.ts";
-import { faultAt, type Faults, requireNoFaults } from "./write-faults.ts";
+import { faultAt, type Faults, requireNoFaults } from "#foundation/faults.ts";
 import { currencyFaults, type PriceInput, savePrices } from "./write-prices.ts";
 import { insertProduct, saveProductCategories, saveProductFields } from "./write-product.ts";
 import { requirePublishable, setStatus } from "./write-publication.ts";

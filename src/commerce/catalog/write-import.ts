@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { Failure, type FailureCode, type FailureConflict, type FailureDetail } from "#foundation/failure.ts";
 import { catalogBounds } from "./write-bounds.ts";
-import { countFaults, requireNoFaults } from "./write-faults.ts";
+import { countFaults, requireNoFaults } from "#foundation/faults.ts";
 import { importItemFaults, type ProductImportItem } from "./write-import-faults.ts";
 import { type ImportContext, type ImportedItem, importItem } from "./write-import-item.ts";
 import { lockCatalog, recordProductChange, reindexProducts, type Tenant } from "./write-tenant.ts";

@@ -4,16 +4,8 @@ import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { catalogBounds } from "./write-bounds.ts";
-import {
-  faultAt,
-  type Faults,
-  integerFaults,
-  isHttpsUrl,
-  localizedFaults,
-  type LocalizedTextInput,
-  requireNoFaults,
-  toLocalizedMap,
-} from "./write-faults.ts";
+import { isHttpsUrl, localizedFaults, type LocalizedTextInput, toLocalizedMap } from "./write-faults.ts";
+import { faultAt, type Faults, integerFaults, requireNoFaults } from "#foundation/faults.ts";
 import { conflictOf, lockEditableProduct, recordProductChange, type Tenant, toId } from "./write-tenant.ts";
 
 export interface MediaAttachInput {

@@ -6,7 +6,8 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { catalogBounds } from "./write-bounds.ts";
-import { codeFaults, countFaults, type Faults, localizedFaults, type LocalizedTextInput, repeatFaults, toLocalizedMap } from "./write-faults.ts";
+import { codeFaults, localizedFaults, type LocalizedTextInput, toLocalizedMap } from "./write-faults.ts";
+import { countFaults, type Faults, repeatFaults } from "#foundation/faults.ts";
 import { conflictOf, type LockedProduct } from "./write-tenant.ts";
 
 export interface OptionInput {

@@ -7,7 +7,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import { catalogBounds } from "./write-bounds.ts";
-import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults } from "./write-faults.ts";
+import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults } from "#foundation/faults.ts";
 import { conflictOf, lockCatalog, recordProductChange, type Tenant, toId } from "./write-tenant.ts";
 
 export interface PriceAmounts {

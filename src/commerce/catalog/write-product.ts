@@ -8,7 +8,7 @@ import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { type AttributeInput, attributesFaults, toAttributes } from "./write-attributes.ts";
 import { catalogBounds } from "./write-bounds.ts";
-import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults, textFaults } from "./write-faults.ts";
+import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { type OptionInput, optionsFaults, requireVariantsFit, saveOptions } from "./write-options.ts";
 import { lockCatalog, lockEditableProduct, raiseCatalogVersion, recordProductChange, type Tenant, toId } from "./write-tenant.ts";
 import { saveTranslations, type TranslationInput, translationsFaults } from "./write-translations.ts";

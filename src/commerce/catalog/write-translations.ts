@@ -6,7 +6,8 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { catalogBounds } from "./write-bounds.ts";
-import { countFaults, faultAt, type Faults, localeFaults, repeatFaults, requireNoFaults, slugFaults, textFaults, toLocale } from "./write-faults.ts";
+import { localeFaults, slugFaults, toLocale } from "./write-faults.ts";
+import { countFaults, faultAt, type Faults, repeatFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { conflictOf, lockEditableProduct, recordProductChange, type Tenant } from "./write-tenant.ts";
 
 /** The whole translation: what is left out is empty. */

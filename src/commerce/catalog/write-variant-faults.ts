@@ -1,6 +1,6 @@
 /** What a variant may say of itself, apart from the product it belongs to. */
 import { catalogBounds } from "./write-bounds.ts";
-import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, textFaults } from "./write-faults.ts";
+import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, textFaults } from "#foundation/faults.ts";
 
 export const restrictions = [
   "age_18",

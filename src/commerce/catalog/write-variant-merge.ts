@@ -2,7 +2,7 @@
 import { fail, type Failure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { catalogBounds } from "./write-bounds.ts";
-import { faultAt, type Faults, refuseAt, requireNoFaults } from "./write-faults.ts";
+import { faultAt, type Faults, refuseAt, requireNoFaults } from "#foundation/faults.ts";
 import { misfitOf, requireFit } from "./write-options.ts";
 import { conflictOf } from "./write-tenant.ts";
 import type { VariantFields } from "./write-variant-faults.ts";

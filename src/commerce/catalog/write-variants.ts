@@ -4,7 +4,7 @@
  */
 import type { Transaction } from "#database/transaction.ts";
 import { saveStockSettings } from "#commerce/inventory/stock-settings.ts";
-import { requireNoFaults } from "./write-faults.ts";
+import { requireNoFaults } from "#foundation/faults.ts";
 import { lockEditableProduct, type LockedProduct, recordProductChange, type Tenant } from "./write-tenant.ts";
 import { variantFaults, type VariantFields } from "./write-variant-faults.ts";
 import { type GivenVariant, mergeVariants } from "./write-variant-merge.ts";

@@ -1,7 +1,7 @@
 /** Gives up a checkout that nobody has submitted yet. */
 import type { Expected } from "#commerce/carts/cart-status.ts";
 import type { CancelReason } from "#commerce/carts/session-end.ts";
-import { requireNoFaults, textFaults } from "#commerce/catalog/write-faults.ts";
+import { requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type LockedSession, lockSession } from "./change-session.ts";
 import { releaseSession } from "./end-session.ts";

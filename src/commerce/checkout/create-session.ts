@@ -10,7 +10,7 @@ import { applyPlan, lockCart } from "#commerce/carts/change-cart.ts";
 import { findCartByToken } from "#commerce/carts/find-carts.ts";
 import { atTime } from "#commerce/carts/render-cart.ts";
 import type { NextCart } from "#commerce/carts/reprice.ts";
-import { type Faults, integerFaults, refuseAt, requireNoFaults } from "#commerce/catalog/write-faults.ts";
+import { type Faults, integerFaults, refuseAt, requireNoFaults } from "#foundation/faults.ts";
 import { toId } from "#commerce/catalog/write-tenant.ts";
 import { holdStock } from "#commerce/inventory/reservations.ts";
 import type { Transaction } from "#database/transaction.ts";

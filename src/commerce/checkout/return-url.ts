@@ -1,5 +1,5 @@
 /** Where a checkout's page sends the buyer back to: the merchant's own pages, which nobody else may read on the way. */
-import { faultAt, type Faults } from "#commerce/catalog/write-faults.ts";
+import { faultAt, type Faults } from "#foundation/faults.ts";
 import { isCleanText } from "#foundation/text.ts";
 
 const urlMax = 2048;

@@ -5,7 +5,7 @@
 import type { CartAggregate, StoredWarning } from "#commerce/carts/cart-aggregate.ts";
 import type { CartTenant } from "#commerce/carts/change-cart.ts";
 import type { Expected } from "#commerce/carts/cart-status.ts";
-import { type Faults, faultAt, integerFaults, requireNoFaults } from "#commerce/catalog/write-faults.ts";
+import { type Faults, faultAt, integerFaults, requireNoFaults } from "#foundation/faults.ts";
 import { setHoldsEnd } from "#commerce/inventory/reservations.ts";
 import { startPayment } from "#commerce/payments/start-payment.ts";
 import type { RefusalReason } from "#commerce/promotions/promotion-rule.ts";

@@ -2,17 +2,8 @@
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { catalogBounds } from "#commerce/catalog/write-bounds.ts";
-import {
-  faultAt,
-  type Faults,
-  integerFaults,
-  localizedFaults,
-  type LocalizedTextInput,
-  requireNoFaults,
-  slugFaults,
-  textFaults,
-  toLocalizedMap,
-} from "#commerce/catalog/write-faults.ts";
+import { localizedFaults, type LocalizedTextInput, slugFaults, toLocalizedMap } from "#commerce/catalog/write-faults.ts";
+import { faultAt, type Faults, integerFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { lockCatalog, type Tenant } from "#commerce/catalog/write-tenant.ts";
 import { createId } from "#foundation/ids.ts";
 import { amountMinorMax } from "#foundation/money.ts";

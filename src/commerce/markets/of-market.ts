@@ -1,7 +1,7 @@
 /** What hangs on a market looks it up here: it must be the merchant's own. */
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { faultAt } from "#commerce/catalog/write-faults.ts";
+import { faultAt } from "#foundation/faults.ts";
 import { type Tenant, toId } from "#commerce/catalog/write-tenant.ts";
 
 export interface MarketOf {

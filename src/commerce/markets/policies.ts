@@ -4,15 +4,8 @@
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
-import {
-  faultAt,
-  type Faults,
-  isHttpsUrl,
-  localizedFaults,
-  type LocalizedTextInput,
-  requireNoFaults,
-  toLocalizedMap,
-} from "#commerce/catalog/write-faults.ts";
+import { isHttpsUrl, localizedFaults, type LocalizedTextInput, toLocalizedMap } from "#commerce/catalog/write-faults.ts";
+import { faultAt, type Faults, requireNoFaults } from "#foundation/faults.ts";
 import { lockCatalog, raiseCatalogVersion, requireVersion, type Tenant } from "#commerce/catalog/write-tenant.ts";
 import { createId } from "#foundation/ids.ts";
 import { requireMarket } from "./of-market.ts";

@@ -1,6 +1,6 @@
 /** What a merchant may say in a policy's rules, and what becomes of it in store: what is left out keeps its default. */
 import { sql } from "kysely";
-import { countFaults, faultAt, type Faults, integerFaults, type NumberRule, repeatFaults } from "#commerce/catalog/write-faults.ts";
+import { countFaults, faultAt, type Faults, integerFaults, type NumberRule, repeatFaults } from "#foundation/faults.ts";
 import { type Tenant, toId } from "#commerce/catalog/write-tenant.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { catalogBounds } from "#commerce/catalog/write-bounds.ts";
-import { faultAt, type Faults, integerFaults, refuseAt, requireNoFaults, textFaults } from "#commerce/catalog/write-faults.ts";
+import { faultAt, type Faults, integerFaults, refuseAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { lockCatalog, type Tenant } from "#commerce/catalog/write-tenant.ts";
 import { createId } from "#foundation/ids.ts";
 import { isCountry } from "#foundation/locales.ts";

@@ -1,5 +1,5 @@
 /** An amount that somebody names: it must be one, and in the order's currency. */
-import { faultAt, type Faults, integerFaults, requireNoFaults } from "#commerce/catalog/write-faults.ts";
+import { faultAt, type Faults, integerFaults, requireNoFaults } from "#foundation/faults.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import type { OrderAggregate } from "./order-aggregate.ts";
 

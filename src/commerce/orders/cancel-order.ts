@@ -3,7 +3,7 @@
  * its fulfillments, is no longer owed, and what was paid for it goes back; all in one transaction.
  */
 import { sql } from "kysely";
-import { type Faults, faultAt, requireNoFaults, textFaults } from "#commerce/catalog/write-faults.ts";
+import { type Faults, faultAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { giveBackStock } from "#commerce/inventory/reservations.ts";
 import { restoreUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";

@@ -1,5 +1,5 @@
 /** Takes money that was authorized. Here the provider is asked for it; what it answers is written when it has answered. */
-import { requireNoFaults } from "#commerce/catalog/write-faults.ts";
+import { requireNoFaults } from "#foundation/faults.ts";
 import { queueOperation } from "#commerce/payments/payment-operations.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { money } from "#foundation/money.ts";

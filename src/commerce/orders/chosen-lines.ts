@@ -1,5 +1,5 @@
 /** Lines of an order that a change is about, with how many units of each. */
-import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults } from "#commerce/catalog/write-faults.ts";
+import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults } from "#foundation/faults.ts";
 import { fail } from "#foundation/failure.ts";
 import { orderConflict } from "./change-order.ts";
 import type { LineQuantity, OrderAggregate } from "./order-aggregate.ts";

@@ -3,7 +3,7 @@
  * is canceled instead, and what comes back is a return.
  */
 import { sql } from "kysely";
-import { faultAt, type Faults, requireNoFaults, textFaults } from "#commerce/catalog/write-faults.ts";
+import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { amountFaults, type AmountInput, requireCurrency } from "./amount-input.ts";
 import { refundableMinor, shippingLeftMinor, unitsValueMinor } from "./cancel-lines.ts";

@@ -1,5 +1,5 @@
 /** Units of an order that shall go to the buyer together. No unit is in two fulfillments that both may still bring it. */
-import { type Faults, faultAt, requireNoFaults, textFaults } from "#commerce/catalog/write-faults.ts";
+import { type Faults, faultAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";

@@ -1,6 +1,6 @@
 /** What a promotion names must be the merchant's own: products, categories, markets, and a currency that it sells in. */
 import { sql } from "kysely";
-import { faultAt, type Faults, refuseAt } from "#commerce/catalog/write-faults.ts";
+import { faultAt, type Faults, refuseAt } from "#foundation/faults.ts";
 import { type Tenant, toId } from "#commerce/catalog/write-tenant.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type FailureDetail } from "#foundation/failure.ts";

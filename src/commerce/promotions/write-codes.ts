@@ -4,7 +4,7 @@
  */
 import { randomInt } from "node:crypto";
 import { sql } from "kysely";
-import { countFaults, faultAt, type Faults, integerFaults, requireNoFaults } from "#commerce/catalog/write-faults.ts";
+import { countFaults, faultAt, type Faults, integerFaults, requireNoFaults } from "#foundation/faults.ts";
 import type { Tenant } from "#commerce/catalog/write-tenant.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type Failure } from "#foundation/failure.ts";

@@ -3,7 +3,7 @@
  * its uses and the carts that have it were made for that.
  */
 import { isDeepStrictEqual } from "node:util";
-import { faultAt, type Faults, requireNoFaults } from "#commerce/catalog/write-faults.ts";
+import { faultAt, type Faults, requireNoFaults } from "#foundation/faults.ts";
 import type { Tenant } from "#commerce/catalog/write-tenant.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";

@@ -1,6 +1,6 @@
 /** Promotions as their merchant keeps them, with their codes: secrets of the merchant, so nothing here is open to storefronts. */
 import { type DefaultConnectionArguments, resolveCursorConnection } from "@pothos/plugin-relay";
-import { integerFaults, requireNoFaults } from "#commerce/catalog/write-faults.ts";
+import { integerFaults, requireNoFaults } from "#foundation/faults.ts";
 import type { PromotionKind, PromotionStatus } from "#commerce/promotions/promotion-rule.ts";
 import { type PromotionCodeRow, promotionList } from "#commerce/promotions/read-promotions.ts";
 import { money } from "#foundation/money.ts";
