@@ -11,8 +11,8 @@ const floors = {
   oauth: ["access", "database", "foundation"],
   gateway: ["access", "database", "foundation"],
   web: ["demo", "graph", "access", "database", "foundation"],
-  demo: ["commerce", "access", "database", "foundation"],
-  cli: ["app", "demo", "gateway", "graph", "commerce", "access", "database", "foundation"],
+  demo: ["commerce", "webhooks", "access", "database", "foundation"],
+  cli: ["app", "demo", "gateway", "graph", "commerce", "webhooks", "access", "database", "foundation"],
 };
 
 const standsOn = ([floor, below]: [string, string[]]): OxlintOverride => ({

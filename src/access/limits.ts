@@ -9,6 +9,8 @@ export interface Quota {
 export const quotas = {
   default: { quota: 600, windowSeconds: 60 },
   write: { quota: 120, windowSeconds: 60 },
+  // Per installation: its keys share it.
+  replay: { quota: 60, windowSeconds: 60 },
   "anon-search": { quota: 60, windowSeconds: 60 },
   "anon-read": { quota: 300, windowSeconds: 60 },
   "auth-fail": { quota: 20, windowSeconds: 300 },

@@ -5,6 +5,7 @@ import type { ColumnType, Generated, GeneratedAlways } from "kysely";
 type Timestamp = ColumnType<Date, Date, Date>;
 /** Read as what it holds, written as JSON text. */
 type Json = ColumnType<unknown, string, string>;
+type GeneratedJson = ColumnType<unknown, string | undefined, string>;
 
 export interface ApiKeyTable {
   id: string;
@@ -21,6 +22,8 @@ export interface ApiKeyTable {
   revokedAt: Timestamp | null;
   lastUsedAt: Timestamp | null;
   rotatesTo: string | null;
+  version: Generated<number>;
+  expiryNotices: Generated<number>;
 }
 
 export interface AppTable {
@@ -50,7 +53,7 @@ export interface CartTable {
   totalMinor: Generated<number>;
   deliveryMethodId: string | null;
   deliveryOptions: Json | null;
-  warnings: Generated<Json>;
+  warnings: GeneratedJson;
   addressId: string | null;
   addressTokenDigest: Uint8Array | null;
   addressExpiresAt: Timestamp | null;
@@ -138,6 +141,7 @@ export interface EventTable {
   snapshot: string;
   thin: string;
   occurredAt: Timestamp;
+  fannedOutAt: Timestamp | null;
 }
 
 export interface FulfillmentTable {
@@ -401,7 +405,7 @@ export interface PolicyTable {
   url: string | null;
   version: Generated<number>;
   updatedAt: Timestamp;
-  rules: Generated<Json>;
+  rules: GeneratedJson;
 }
 
 export interface PolicySnapshotTable {
@@ -432,7 +436,7 @@ export interface ProductTable {
   brand: string | null;
   ratingAverage: number | null;
   ratingCount: number | null;
-  attributes: Generated<Json>;
+  attributes: GeneratedJson;
   popularity: Generated<number>;
   version: Generated<number>;
   publishedAt: Timestamp | null;
@@ -550,7 +554,7 @@ export interface RefundTable {
   currency: string;
   reason: string;
   note: string | null;
-  lines: Generated<Json>;
+  lines: GeneratedJson;
   shippingMinor: Generated<number>;
   version: Generated<number>;
   createdAt: Timestamp;
@@ -664,6 +668,7 @@ export interface StockLevelTable {
   backorderLimit: Generated<number>;
   lowStockThreshold: Generated<number>;
   updatedAt: Timestamp;
+  version: Generated<number>;
 }
 
 export interface StockMovementTable {
@@ -759,6 +764,88 @@ export interface WarrantyRegistrationTable {
   updatedAt: Timestamp;
 }
 
+export interface WebhookAttemptTable {
+  id: string;
+  deliveryId: string;
+  number: number;
+  startedAt: Timestamp;
+  durationMs: number;
+  httpStatus: number | null;
+  errorCode: "timeout" | "dns" | "tls" | "connection" | "http_status" | "blocked_address" | "redirect" | null;
+}
+
+export interface WebhookDeliveryTable {
+  id: string;
+  merchantId: string;
+  installationId: string;
+  eventId: string;
+  endpointId: string;
+  replayNo: Generated<number>;
+  replayOf: string | null;
+  replayReason: "receiver_outage" | "receiver_bug" | "testing" | "other" | null;
+  replayNote: string | null;
+  status: "pending" | "sending" | "succeeded" | "retrying" | "exhausted" | "skipped" | "canceled";
+  attemptCount: Generated<number>;
+  nextAttemptAt: Timestamp | null;
+  lease: string | null;
+  createdAt: Timestamp;
+  finishedAt: Timestamp | null;
+}
+
+export interface WebhookEndpointTable {
+  id: string;
+  merchantId: string;
+  installationId: string;
+  url: string;
+  urlNormalized: string;
+  description: string | null;
+  status: Generated<"enabled" | "disabled" | "auto_disabled" | "deleted">;
+  disabledReason: "manual" | "gone" | "failing" | null;
+  disabledAt: Timestamp | null;
+  eventTypes: string[];
+  payloadMode: Generated<"snapshot" | "thin">;
+  maxPerSecond: number | null;
+  metadata: GeneratedJson;
+  version: Generated<number>;
+  createdAt: Timestamp;
+  updatedAt: Timestamp;
+}
+
+export interface WebhookEndpointHealthTable {
+  endpointId: string;
+  installationId: string;
+  consecutiveFailures: Generated<number>;
+  lastSuccessAt: Timestamp | null;
+  lastFailureAt: Timestamp | null;
+  lastFailureCode: string | null;
+  lastFailureStatus: number | null;
+  failingSince: Timestamp | null;
+  failedSinceSuccess: Generated<number>;
+  degradedAt: Timestamp | null;
+  probeAt: Timestamp | null;
+  tokens: Generated<number>;
+  tokensAt: Timestamp;
+}
+
+export interface WebhookEndpointHourTable {
+  endpointId: string;
+  hour: Timestamp;
+  attempts: number;
+  successes: number;
+}
+
+export interface WebhookSecretTable {
+  id: string;
+  endpointId: string;
+  version: number;
+  sealed: Uint8Array;
+  dataKey: Uint8Array;
+  keyId: string;
+  hint: string;
+  createdAt: Timestamp;
+  expiresAt: Timestamp | null;
+}
+
 export interface Tables {
   apiKey: ApiKeyTable;
   app: AppTable;
@@ -812,5 +899,11 @@ export interface Tables {
   variant: VariantTable;
   warrantyClaim: WarrantyClaimTable;
   warrantyRegistration: WarrantyRegistrationTable;
+  webhookAttempt: WebhookAttemptTable;
+  webhookDelivery: WebhookDeliveryTable;
+  webhookEndpoint: WebhookEndpointTable;
+  webhookEndpointHealth: WebhookEndpointHealthTable;
+  webhookEndpointHour: WebhookEndpointHourTable;
+  webhookSecret: WebhookSecretTable;
 }
 

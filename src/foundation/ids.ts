@@ -36,6 +36,10 @@ export const prefixes = {
   variant: "var",
   warranty: "wty",
   warrantyClaim: "wcl",
+  webhookAttempt: "wha",
+  webhookDelivery: "whd",
+  webhookEndpoint: "whe",
+  webhookSecret: "whs",
 } as const;
 
 export type Kind = keyof typeof prefixes;
@@ -44,12 +48,21 @@ const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 const tail = /^[0-9a-hjkmnp-tv-z]{26}$/;
 
 export function createId(kind: Kind, at: number = Date.now()): string {
+  return `${prefixes[kind]}_${timeOf(at)}${base32(randomBytes(10))}`;
+}
+
+/** No id of that kind which was made at that time, or later, sorts before it. */
+export function firstIdAt(kind: Kind, at: number): string {
+  return `${prefixes[kind]}_${timeOf(at)}${"0".repeat(16)}`;
+}
+
+function timeOf(at: number): string {
   let time = "";
   for (let rest = at, digits = 0; digits < 10; digits += 1) {
     time = alphabet.charAt(rest % 32) + time;
     rest = Math.floor(rest / 32);
   }
-  return `${prefixes[kind]}_${time}${base32(randomBytes(10))}`;
+  return time;
 }
 
 /** Whether a string has the form of an id of that kind: 30 characters, nothing else passes. */
