@@ -8,6 +8,7 @@ import { CamelCasePlugin, Kysely, type LogEvent, PostgresDialect } from "kysely"
 import { Client, type CustomTypesConfig, Pool, type QueryResult, types } from "pg";
 import { guardDialect } from "./guard.ts";
 import { lockFolder, unusable } from "./folder-lock.ts";
+import { listen } from "./notices.ts";
 import { openPGlite, SerialPGliteDialect } from "./pglite.ts";
 import { type StatementLimits, statementPool } from "./statement-pool.ts";
 import type { Tables } from "./tables.ts";
@@ -36,6 +37,8 @@ export interface OpenDatabase {
   readonly db: Database;
   /** Runs a script of several statements on one connection of its own and gives the rows of each. */
   script<Result>(work: (run: RunScript) => Promise<Result>): Promise<Result>;
+  /** Hears what other processes on this database tell; gives how it ends. The embedded one has no others. */
+  listen(channel: string, onNotice: (payload: string) => void): () => Promise<void>;
   close(): Promise<void>;
 }
 
@@ -59,7 +62,7 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
       release();
     };
     const run: RunScript = async (text) => (await pglite.exec(text)).map((result) => result.rows);
-    return { engine: "pglite", db, script: (work) => work(run), close };
+    return { engine: "pglite", db, script: (work) => work(run), listen: () => () => Promise.resolve(), close };
   } catch (error) {
     release();
     throw error;
@@ -84,8 +87,9 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
   pool.on("connect", (client) => client.on("error", () => undefined));
   const dialect = new PostgresDialect({ pool: statementPool(pool, { prepared: options.prepared !== false, limits: options.limits }) });
   const db = new Kysely<Tables>({ dialect: guardDialect(dialect), plugins: [camelCase()], ...logOf(options.onStatement) });
+  const direct = { ...connection, connectionString: options.directUrl ?? url };
   const script: OpenDatabase["script"] = async (work) => {
-    const client = new Client({ ...connection, connectionString: options.directUrl ?? url });
+    const client = new Client(direct);
     await client.connect();
     try {
       return await work(async (text) => {
@@ -96,7 +100,8 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
       await client.end();
     }
   };
-  return { engine: "postgres", db, script, close: () => db.destroy() };
+  const hear: OpenDatabase["listen"] = (channel, onNotice) => listen(direct, channel, onNotice);
+  return { engine: "postgres", db, script, listen: hear, close: () => db.destroy() };
 }
 
 const camelCase = (): CamelCasePlugin => new CamelCasePlugin({ maintainNestedObjectKeys: true });

@@ -1,5 +1,5 @@
 /** One transaction: all of its work is committed, or none. */
-import type { Transaction as KyselyTransaction } from "kysely";
+import type { RawBuilder, Transaction as KyselyTransaction } from "kysely";
 import type { Database } from "./connect.ts";
 import { runInsideTransaction } from "./guard.ts";
 import { isGivenUp } from "./sql-state.ts";
@@ -19,19 +19,32 @@ export function afterCommit(transaction: Transaction, callback: () => void): voi
   else callbacks.push(callback);
 }
 
-const attemptsMax = 3;
 /** Runs the whole work again when PostgreSQL gave up on it because of others (serialization failure, deadlock), three times at most. */
-export async function inTransaction<Result>(db: Database, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+export function inTransaction<Result>(db: Database, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+  return untilDone(async () => {
+    let callbacks: readonly (() => void)[] = [];
+    const result = await db.transaction().execute(async (transaction) => {
+      const done = await runInsideTransaction(() => work(transaction));
+      callbacks = afterCommits.get(transaction) ?? [];
+      return done;
+    });
+    for (const callback of callbacks) callback();
+    return result;
+  });
+}
+
+/** A single statement is a transaction by itself, and is run again like one. Gives its rows. */
+export async function runStatement<Row>(db: Database, statement: RawBuilder<Row>): Promise<readonly Row[]> {
+  const { rows } = await untilDone(() => statement.execute(db));
+  return rows;
+}
+
+const attemptsMax = 3;
+
+async function untilDone<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      let callbacks: readonly (() => void)[] = [];
-      const result = await db.transaction().execute(async (transaction) => {
-        const done = await runInsideTransaction(() => work(transaction));
-        callbacks = afterCommits.get(transaction) ?? [];
-        return done;
-      });
-      for (const callback of callbacks) callback();
-      return result;
+      return await work();
     } catch (error) {
       if (attempt >= attemptsMax || !isGivenUp(error)) throw error;
     }

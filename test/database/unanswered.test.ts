@@ -52,7 +52,7 @@ describe("a PostgreSQL that stands still", () => {
   }
 
   it("is told as 503 in about three seconds, on every connection, and served again as soon as it goes on", async () => {
-    const demo = await prepareDemo(app.database, { dataDir: temporaryFolder(), publicUrl, now: new Date(), keyring: app.services.keyring });
+    const demo = await prepareDemo(app.database, { ...app.services, dataDir: temporaryFolder(), now: new Date() });
     const requests = (): Promise<Answer[]> =>
       Promise.all([...Array.from({ length: 8 }, () => get(product)), get("/api/v1/open/identity", { authorization: `Bearer ${demo?.keys.full}` })]);
     for (const { status } of await requests()) expect(status).toBe(200);

@@ -1,0 +1,45 @@
+/** A single statement is made again like a transaction, and only for the same reasons. */
+import { beforeAll, beforeEach, expect, it } from "vitest";
+import { type RawBuilder, sql } from "kysely";
+import type { Database } from "#database/connect.ts";
+import { sqlState } from "#database/sql-state.ts";
+import { runStatement } from "#database/transaction.ts";
+import { describeOnBoth } from "#test/support/databases.ts";
+
+describeOnBoth("a single statement", (open) => {
+  let db: Database;
+  beforeAll(async () => {
+    const database = await open({ poolSize: 2 });
+    ({ db } = database);
+    // A sequence remembers what a statement that failed has done.
+    await database.script((run) =>
+      run(`create sequence tries; create function try_it(failures int, code text) returns bigint language plpgsql as $$
+        declare number bigint := nextval('tries');
+        begin
+          if number <= failures then raise exception using errcode = code; end if;
+          return number;
+        end $$`),
+    );
+  });
+  beforeEach(() => sql`alter sequence tries restart`.execute(db));
+
+  const tryIt = (failures: number, code: string): RawBuilder<{ number: number }> => sql`select try_it(${failures}, ${code}) as number`;
+  const tries = async (): Promise<number | undefined> =>
+    (await sql<{ value: number }>`select last_value as value from tries`.execute(db)).rows[0]?.value;
+
+  it.each(["40001", "40P01"])("is made again when the database gave up on it because of others: %s", async (code) => {
+    expect(await runStatement(db, tryIt(2, code))).toEqual([{ number: 3 }]);
+  });
+
+  it("is given up after three times", async () => {
+    const error = await runStatement(db, tryIt(3, "40001")).catch((thrown: unknown) => thrown);
+    expect(sqlState(error)).toBe("40001");
+    expect(await tries()).toBe(3);
+  });
+
+  it("is not made again for another reason", async () => {
+    const error = await runStatement(db, tryIt(1, "23505")).catch((thrown: unknown) => thrown);
+    expect(sqlState(error)).toBe("23505");
+    expect(await tries()).toBe(1);
+  });
+});
