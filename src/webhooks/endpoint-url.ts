@@ -1,0 +1,112 @@
+/**
+ * The URLs that an endpoint may have: public https names, and where it is allowed receivers on this machine. Judged before a row is read; what
+ * the name resolves to is judged here once, outside of any transaction, and again at each connection.
+ */
+import type { FailureDetail } from "#foundation/failure.ts";
+import { isCleanText } from "#foundation/text.ts";
+import { type ResolveName, resolveInTime, resolveName } from "./resolve-name.ts";
+import { isLoopbackHost, isPublicAddress } from "./safe-addresses.ts";
+
+export interface EndpointUrlRules {
+  /** Receivers on this machine: the setting is on and the merchant is in test mode. */
+  readonly isLoopbackAllowed: boolean;
+}
+
+export const endpointUrlLengthMax = 2048;
+const nameLengthMax = 253;
+
+const specialUse = ["localhost", "local", "internal", "home.arpa", "lan", "onion", "test", "invalid"];
+const name = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+/** Scheme and what stands between `//` and the path, as written. */
+const written = /^(https?):\/\/([^/?#\\]+)/i;
+const literal = /^\[|^[\d.]+$/;
+
+export function endpointUrlFaults(url: string, rules: EndpointUrlRules): readonly FailureDetail[] {
+  const parsed = parse(url);
+  if (url.length > endpointUrlLengthMax) return [fault("too_long", `A URL may have ${endpointUrlLengthMax} characters at most.`)];
+  if (parsed === undefined) return [fault("malformed_url", "It is not a complete URL: https://, a name, and a path.")];
+  if (parsed.url.href.length > endpointUrlLengthMax)
+    return [fault("too_long", `Percent-encoded it has more than ${endpointUrlLengthMax} characters.`)];
+  const isLoopback = isLoopbackHost(parsed.url.hostname) && rules.isLoopbackAllowed;
+  return [...formFaults(parsed), ...(isLoopback ? loopbackFaults(parsed) : publicFaults(parsed))];
+}
+
+/** What makes two spellings the same endpoint. For a URL without faults. */
+export function normalizeEndpointUrl(url: string): string {
+  return new URL(url).href;
+}
+
+export interface Resolving extends EndpointUrlRules {
+  readonly resolve?: ResolveName;
+  readonly timeoutMs?: number;
+}
+
+/**
+ * For a URL without faults: refused when its name has an address that is not public. A name that has none, or not soon enough, is let pass; the
+ * delivery will say so.
+ */
+export async function resolutionFaults(
+  url: string,
+  { isLoopbackAllowed, resolve = resolveName, timeoutMs = 2000 }: Resolving,
+): Promise<readonly FailureDetail[]> {
+  const { hostname } = new URL(url);
+  if (isLoopbackAllowed && isLoopbackHost(hostname)) return [];
+  const addresses = await resolveInTime(hostname, { resolve, signal: AbortSignal.timeout(timeoutMs) });
+  return addresses.every(isPublicAddress) ? [] : [fault("resolves_inside", "The name resolves to an address that is not public.")];
+}
+
+interface Parsed {
+  readonly url: URL;
+  /** Everything between `//` and the path, as the client wrote it. */
+  readonly authority: string;
+}
+
+/** The parser drops line breaks, turns backslashes and repairs schemes; a URL must not need any of that. */
+function parse(url: string): Parsed | undefined {
+  const authority = written.exec(url)?.[2];
+  if (authority === undefined || !isCleanText(url) || /[\s\\]/.test(url) || !URL.canParse(url)) return undefined;
+  return { url: new URL(url), authority };
+}
+
+function formFaults({ url, authority }: Parsed): readonly FailureDetail[] {
+  return [
+    ...(authority.includes("@") ? [fault("userinfo_not_allowed", "It must not have a user name or a password.")] : []),
+    ...(url.href.includes("#") ? [fault("fragment_not_allowed", "It must not have a fragment.")] : []),
+  ];
+}
+
+function publicFaults({ url, authority }: Parsed): readonly FailureDetail[] {
+  const faults = hostFaults(url.hostname, authority);
+  if (url.protocol !== "https:") return [fault("https_required", "It must start with https://."), ...faults];
+  const isOpen = url.port === "" || Number(url.port) >= 1024;
+  return isOpen ? faults : [...faults, fault("port_not_allowed", "Its port must be 443 or from 1024 to 65535.")];
+}
+
+function hostFaults(host: string, authority: string): readonly FailureDetail[] {
+  if (literal.test(host)) return [fault("ip_literal_not_allowed", "It must have a name, not an IP address.")];
+  if (specialUse.some((suffix) => isUnder(host, suffix))) return [fault("special_use_name", "Its name belongs to a domain that is not public.")];
+  if (!host.includes(".")) return [fault("single_label", "Its name must have a domain: a single label is not public.")];
+  if (host.length > nameLengthMax || !name.test(host)) return [fault("malformed_host", "Its host is not a well-formed name.")];
+  return canonicalFaults(host, authority);
+}
+
+/** Two readers of one URL must see one host: what only the parser turns into it (`%65xample.com`, full-width letters) is refused. Case may differ. */
+function canonicalFaults(host: string, authority: string): readonly FailureDetail[] {
+  const hostWritten = authority.slice(authority.lastIndexOf("@") + 1).replace(/:\d*$/, "");
+  if (hostWritten.toLowerCase() === host) return [];
+  return [fault("host_not_canonical", `Its host must be written as it is read: ${host}.`)];
+}
+
+function loopbackFaults({ url, authority }: Parsed): readonly FailureDetail[] {
+  const faults = canonicalFaults(url.hostname, authority);
+  return Number(url.port) >= 1024 ? faults : [...faults, fault("port_not_allowed", "A port of this machine must be from 1024 to 65535.")];
+}
+
+function isUnder(host: string, suffix: string): boolean {
+  const bare = host.replace(/\.$/, "");
+  return bare === suffix || bare.endsWith(`.${suffix}`);
+}
+
+function fault(code: string, message: string): FailureDetail {
+  return { in: "body", field: "/url", code, message };
+}

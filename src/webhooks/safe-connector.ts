@@ -1,0 +1,142 @@
+/**
+ * Opens the sockets that webhooks go through. A name is resolved once, refused when any of its addresses is closed, and connected to exactly
+ * those addresses: nothing that it resolves to later, and nothing that a literal hides, is ever reached.
+ */
+import { isIP, type LookupFunction, connect as connectPlain, type Socket } from "node:net";
+import { connect as connectSecure } from "node:tls";
+import type { buildConnector } from "undici";
+import { DeliveryFault } from "./delivery-fault.ts";
+import { type ResolveName, resolveInTime } from "./resolve-name.ts";
+import { isAllowedAddress, isLoopbackHost, isSameAddress } from "./safe-addresses.ts";
+
+export interface ConnectorOptions {
+  readonly isLoopbackAllowed: boolean;
+  readonly resolve: ResolveName;
+  /** For name, connection and handshake together. */
+  readonly connectTimeoutMs: number;
+  /** Beside those that the process trusts. */
+  readonly certificateAuthority?: string | undefined;
+  readonly onOpen: (socket: Socket) => void;
+}
+
+/** Where undici wants to go. */
+type Target = buildConnector.Options;
+
+export function createSafeConnector(options: ConnectorOptions): buildConnector.connector {
+  return (target, callback) => void connect(target, options, callback);
+}
+
+async function connect(target: Target, options: ConnectorOptions, callback: buildConnector.Callback): Promise<void> {
+  let socket: Socket;
+  try {
+    socket = await openSafely(target, options);
+  } catch (error) {
+    callback(error instanceof Error ? error : new DeliveryFault("connection", error), null);
+    return;
+  }
+  callback(null, socket);
+}
+
+async function openSafely(target: Target, options: ConnectorOptions): Promise<Socket> {
+  requireSafeScheme(target, options);
+  const deadline = AbortSignal.timeout(options.connectTimeoutMs);
+  const addresses = await allowedAddresses(target.hostname, { ...options, deadline });
+  const socket = await open(target, { addresses, deadline, certificateAuthority: options.certificateAuthority });
+  options.onOpen(socket);
+  return socket;
+}
+
+/** In the clear only within this machine. */
+function requireSafeScheme({ protocol, hostname }: Target, { isLoopbackAllowed }: ConnectorOptions): void {
+  if (protocol === "https:") return;
+  if (protocol !== "http:" || !isLoopbackAllowed || !isLoopbackHost(hostname)) throw new DeliveryFault("blocked_address");
+}
+
+async function allowedAddresses(
+  host: string,
+  { isLoopbackAllowed, resolve, deadline }: ConnectorOptions & { readonly deadline: AbortSignal },
+): Promise<readonly string[]> {
+  const addresses = isIP(host) === 0 ? await resolveInTime(host, { resolve, signal: deadline }) : [host];
+  if (addresses.length === 0) throw new DeliveryFault("dns");
+  if (!addresses.every((address) => isAllowedAddress(address, { host, isLoopbackAllowed }))) throw new DeliveryFault("blocked_address");
+  return addresses;
+}
+
+interface Opening {
+  readonly addresses: readonly string[];
+  readonly deadline: AbortSignal;
+  readonly certificateAuthority: string | undefined;
+}
+
+function open(target: Target, { addresses, deadline, certificateAuthority }: Opening): Promise<Socket> {
+  const isSecure = target.protocol === "https:";
+  const socket = isSecure ? startSecure(target, addresses, certificateAuthority) : connectPlain(startOf(target, addresses));
+  return new Promise((resolve, reject) => {
+    let phase: "connection" | "tls" = "connection";
+    const stop = (): void => void socket.destroy(new DeliveryFault("timeout"));
+    const settle = (): void => deadline.removeEventListener("abort", stop);
+    deadline.addEventListener("abort", stop, { once: true });
+    if (deadline.aborted) stop();
+    socket.setNoDelay(true);
+    socket.once("connect", () => {
+      phase = "tls";
+      // Without a remote address it is closed already, and says so itself.
+      const reached = socket.remoteAddress;
+      if (reached !== undefined && !addresses.some((address) => isSameAddress(address, reached)))
+        socket.destroy(new DeliveryFault("blocked_address"));
+    });
+    socket.once(isSecure ? "secureConnect" : "connect", () => {
+      settle();
+      if (!socket.destroyed) resolve(socket);
+    });
+    // Stays: an error that nobody listens to ends the process.
+    socket.on("error", (error) => {
+      settle();
+      reject(toFault(error, phase));
+    });
+    socket.once("close", () => {
+      settle();
+      reject(new DeliveryFault(phase));
+    });
+  });
+}
+
+function startSecure(target: Target, addresses: readonly string[], certificateAuthority: string | undefined): Socket {
+  return connectSecure({
+    ...startOf(target, addresses),
+    ...(isIP(target.hostname) === 0 ? { servername: target.hostname } : {}),
+    ...(certificateAuthority === undefined ? {} : { ca: certificateAuthority }),
+    ALPNProtocols: ["http/1.1", "h2"],
+    minVersion: "TLSv1.2",
+    // Also where NODE_TLS_REJECT_UNAUTHORIZED says otherwise.
+    rejectUnauthorized: true,
+  });
+}
+
+interface Start {
+  readonly host: string;
+  readonly port: number;
+  readonly lookup: LookupFunction;
+  readonly autoSelectFamily: true;
+  readonly autoSelectFamilyAttemptTimeout: number;
+}
+
+/** Node tries the addresses in turn; its own look-up is replaced by the answer that was checked. */
+function startOf({ hostname, port, protocol }: Target, addresses: readonly string[]): Start {
+  const known = addresses.map((address) => ({ address, family: isIP(address) }));
+  return {
+    host: hostname,
+    port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port),
+    lookup: (_name, { all }, callback) => {
+      if (all === true) callback(null, known);
+      else callback(null, known[0]?.address ?? "", known[0]?.family);
+    },
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: 1000,
+  };
+}
+
+function toFault(error: Error, phase: "connection" | "tls"): DeliveryFault {
+  if (error instanceof DeliveryFault) return error;
+  return new DeliveryFault("code" in error && error.code === "ETIMEDOUT" ? "timeout" : phase, error);
+}

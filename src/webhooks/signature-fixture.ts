@@ -1,0 +1,246 @@
+/**
+ * What a developer tests a verifier with: one request signed by the endpoint's own secrets, and vectors under public secrets that are the same for
+ * everyone and every version. Nothing here signs what a caller chose: that would be an oracle.
+ */
+import { createHash } from "node:crypto";
+import { createId } from "#foundation/ids.ts";
+import { macOf, sign, signedContent, toSignature } from "./signatures.ts";
+
+const toleranceSeconds = 300;
+
+export interface FixtureRequest {
+  readonly method: "POST";
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bodyUtf8: string;
+  readonly bodyBase64: string;
+}
+
+export interface LiveFixture {
+  /** Newest first, as the signatures are. */
+  readonly secretVersions: readonly number[];
+  readonly request: FixtureRequest;
+  readonly expires: string;
+}
+
+export interface SignatureFixture {
+  readonly endpointId: string;
+  readonly algorithm: "HMAC-SHA256";
+  readonly scheme: "standard-webhooks/1.0.0";
+  readonly signedContentTemplate: "{webhook-id}.{webhook-timestamp}.{body}";
+  readonly secretEncoding: "base64 after the whsec_ prefix";
+  readonly signatureEncoding: "base64";
+  readonly toleranceSeconds: number;
+  readonly serverTime: string;
+  readonly headers: { readonly id: "webhook-id"; readonly timestamp: "webhook-timestamp"; readonly signature: "webhook-signature" };
+  readonly live: LiveFixture;
+  readonly vectors: readonly SignatureVector[];
+}
+
+export interface FixtureEndpoint {
+  readonly id: string;
+  readonly version: number;
+  readonly merchantId: string;
+  readonly mode: "live" | "test";
+}
+
+export interface FixtureParts {
+  readonly endpoint: FixtureEndpoint;
+  /** Those in force. */
+  readonly secrets: readonly { readonly version: number; readonly value: string }[];
+  readonly now: Date;
+}
+
+export function signatureFixture({ endpoint, secrets, now }: FixtureParts): SignatureFixture {
+  return {
+    endpointId: endpoint.id,
+    algorithm: "HMAC-SHA256",
+    scheme: "standard-webhooks/1.0.0",
+    signedContentTemplate: "{webhook-id}.{webhook-timestamp}.{body}",
+    secretEncoding: "base64 after the whsec_ prefix",
+    signatureEncoding: "base64",
+    toleranceSeconds,
+    serverTime: now.toISOString(),
+    headers: { id: "webhook-id", timestamp: "webhook-timestamp", signature: "webhook-signature" },
+    live: liveFixture({ endpoint, secrets, now }),
+    vectors: signatureVectors,
+  };
+}
+
+/** A request that triggers nothing: its type is never sent, and its subject is the endpoint itself. */
+export function liveFixture({ endpoint, secrets, now }: FixtureParts): LiveFixture {
+  const newestFirst = secrets.toSorted((one, other) => other.version - one.version);
+  const id = createId("event", now.getTime());
+  const timestampSeconds = Math.floor(now.getTime() / 1000);
+  const body = liveBody(endpoint, id, now);
+  const signature = sign({ id, timestampSeconds, body, secrets: newestFirst.map(({ value }) => value) });
+  return {
+    secretVersions: newestFirst.map(({ version }) => version),
+    request: {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "webhook-id": id,
+        "webhook-timestamp": String(timestampSeconds),
+        "webhook-signature": signature,
+        "webhook-event-type": "fixture.signature",
+      },
+      bodyUtf8: body,
+      bodyBase64: toBase64(body),
+    },
+    expires: new Date((timestampSeconds + toleranceSeconds) * 1000).toISOString(),
+  };
+}
+
+function liveBody({ id, version, merchantId, mode }: FixtureEndpoint, eventId: string, now: Date): string {
+  return JSON.stringify({
+    id: eventId,
+    type: "fixture.signature",
+    schemaVersion: 1,
+    apiVersion: "v1",
+    timestamp: now.toISOString(),
+    mode,
+    merchantId,
+    subject: { type: "webhook_endpoint", id, version },
+    data: { object: { id }, previous: null, truncated: false },
+    cause: { operationId: null, actor: "system", requestId: null },
+  });
+}
+
+export interface SignatureVector {
+  readonly name: string;
+  readonly purpose: string;
+  /** What the verifier is configured with. */
+  readonly secret: string;
+  /** The verifier's clock, in Unix seconds. */
+  readonly now: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bodyUtf8: string;
+  readonly bodyBase64: string;
+  readonly bodySha256Hex: string;
+  /** What a verifier computes from the request as it is, with the secret; where it lacks the id, with the id it was signed with. */
+  readonly signedContentBase64: string;
+  readonly expectedHmacHex: string;
+  readonly expectedSignature: string;
+  readonly expect: "accept" | "reject";
+  readonly rejectReason: RejectReason | null;
+}
+
+export type RejectReason = "missing_header" | "malformed_timestamp" | "timestamp_too_old" | "timestamp_too_new" | "no_matching_signature";
+
+/** Public test secrets: the bytes 00 to 1f, and 20 to 3f. */
+const secretA = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+const secretB = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
+const vectorId = "evt_01jgfj2v00fxtr0000000000v1";
+const vectorTimestamp = 1_735_689_600;
+const vectorDocument = {
+  id: vectorId,
+  type: "fixture.signature",
+  timestamp: "2025-01-01T00:00:00.000Z",
+  data: { note: "Grüße, 世界 🌍", amountMinor: 1999 },
+};
+const vectorBody = JSON.stringify(vectorDocument);
+const signedA = sign({ id: vectorId, timestampSeconds: vectorTimestamp, body: vectorBody, secrets: [secretA] });
+const signedB = sign({ id: vectorId, timestampSeconds: vectorTimestamp, body: vectorBody, secrets: [secretB] });
+
+interface Draft {
+  readonly name: string;
+  readonly purpose: string;
+  readonly secret?: string;
+  readonly now?: number;
+  /** Null: the header is missing. */
+  readonly id?: string | null;
+  readonly timestamp?: string;
+  readonly signature?: string;
+  readonly body?: string;
+  readonly rejectReason?: RejectReason;
+}
+
+export const signatureVectors: readonly SignatureVector[] = (
+  [
+    { name: "valid", purpose: "A valid request." },
+    {
+      name: "rotation",
+      purpose: "While a secret is replaced there are two signatures; the second one is made with the secret that is known here.",
+      signature: `${signedB} ${signedA}`,
+    },
+    {
+      name: "body_changed",
+      purpose: "One byte of the body was changed after signing.",
+      body: vectorBody.replace("1999", "1998"),
+      rejectReason: "no_matching_signature",
+    },
+    {
+      name: "body_reserialized",
+      purpose: "The same JSON, written anew with spaces: verify the bytes that arrived, never what a parser makes of them.",
+      body: JSON.stringify(vectorDocument, null, 1).replaceAll(/\n */g, " "),
+      rejectReason: "no_matching_signature",
+    },
+    { name: "too_old", purpose: "Sent 301 seconds ago.", now: vectorTimestamp + 301, rejectReason: "timestamp_too_old" },
+    { name: "just_in_time", purpose: "Sent 299 seconds ago.", now: vectorTimestamp + 299 },
+    { name: "from_the_future", purpose: "Sent 301 seconds from now.", now: vectorTimestamp - 301, rejectReason: "timestamp_too_new" },
+    { name: "wrong_secret", purpose: "Signed with a secret that is not known here.", secret: secretB, rejectReason: "no_matching_signature" },
+    { name: "missing_id", purpose: "The header webhook-id is missing.", id: null, rejectReason: "missing_header" },
+    {
+      name: "unversioned_signature",
+      purpose: "The right signature without its version `v1,`.",
+      signature: signedA.slice("v1,".length),
+      rejectReason: "no_matching_signature",
+    },
+    {
+      name: "unknown_version",
+      purpose: "A signature of a version that nobody knows yet, to be ignored, beside a valid one.",
+      signature: `v9,${"A".repeat(43)}= ${signedA}`,
+    },
+    {
+      name: "truncated_signature",
+      purpose: "The last four characters of the signature are missing.",
+      signature: signedA.slice(0, -4),
+      rejectReason: "no_matching_signature",
+    },
+    {
+      name: "non_ascii_body",
+      purpose: "Umlauts, Chinese and an emoji in the body, and the other secret: take the bytes of bodyBase64 and compare with bodyUtf8.",
+      secret: secretB,
+      signature: signedB,
+    },
+    { name: "empty_signature", purpose: "The header webhook-signature is empty.", signature: "", rejectReason: "missing_header" },
+    {
+      name: "timestamp_not_a_number",
+      purpose: "The timestamp is no number, and rightly signed.",
+      timestamp: "abc",
+      signature: toSignature(macOf(signedContent({ id: vectorId, timestamp: "abc", body: vectorBody }), secretA)),
+      rejectReason: "malformed_timestamp",
+    },
+    {
+      name: "id_exchanged",
+      purpose: "Another webhook-id was put in after signing.",
+      id: "evt_01jgfj2v00fxtr0000000000v2",
+      rejectReason: "no_matching_signature",
+    },
+  ] satisfies readonly Draft[]
+).map(toVector);
+
+function toVector(draft: Draft): SignatureVector {
+  const { id = vectorId, body = vectorBody, secret = secretA, timestamp = String(vectorTimestamp), signature = signedA, rejectReason = null } = draft;
+  const content = signedContent({ id: id ?? vectorId, timestamp, body });
+  const mac = macOf(content, secret);
+  return {
+    name: draft.name,
+    purpose: draft.purpose,
+    secret,
+    now: draft.now ?? vectorTimestamp,
+    headers: { ...(id === null ? {} : { "webhook-id": id }), "webhook-timestamp": timestamp, "webhook-signature": signature },
+    bodyUtf8: body,
+    bodyBase64: toBase64(body),
+    bodySha256Hex: createHash("sha256").update(body).digest("hex"),
+    signedContentBase64: content.toString("base64"),
+    expectedHmacHex: mac.toString("hex"),
+    expectedSignature: toSignature(mac),
+    expect: rejectReason === null ? "accept" : "reject",
+    rejectReason,
+  };
+}
+
+function toBase64(text: string): string {
+  return Buffer.from(text).toString("base64");
+}

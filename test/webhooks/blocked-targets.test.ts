@@ -1,0 +1,161 @@
+/** Figure 12: what a merchant may write as a URL, and what a name may turn into, opens no socket to anything that is not public. */
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { endpointUrlFaults, resolutionFaults } from "#webhooks/endpoint-url.ts";
+import type { ResolveName } from "#webhooks/resolve-name.ts";
+import { answer, emptyAnswer, type Receiver, refusal, saying, send, startReceiver, startSender } from "./receivers.ts";
+
+/** Every socket that this process opens to anywhere, whether somebody listens there or not. */
+let sockets = 0;
+const count = (): void => void (sockets += 1);
+
+let receiver: Receiver;
+
+beforeEach(async () => {
+  receiver = await startReceiver(saying(emptyAnswer("200 OK")));
+  sockets = 0;
+  subscribe("net.client.socket", count);
+});
+
+afterEach(() => {
+  unsubscribe("net.client.socket", count);
+  vi.unstubAllEnvs();
+});
+
+const literals = [
+  "127.0.0.1",
+  "127.1",
+  "127.0.1",
+  "127.255.255.254",
+  "2130706433",
+  "0x7f000001",
+  "0x7f.1",
+  "0177.0.0.1",
+  "017700000001",
+  "①②⑦.⓪.⓪.①",
+  "127。0。0。1",
+  "%31%32%37.0.0.1",
+  "0.0.0.0",
+  "0",
+  "10.0.0.1",
+  "172.16.0.1",
+  "192.168.0.1",
+  "100.64.0.1",
+  "169.254.169.254",
+  "0xa9fea9fe",
+  "168.63.129.16",
+  "224.0.0.1",
+  "255.255.255.255",
+  "[::1]",
+  "[::]",
+  "[0:0:0:0:0:0:0:1]",
+  "[::ffff:127.0.0.1]",
+  "[::ffff:7f00:1]",
+  "[::ffff:169.254.169.254]",
+  "[::ffff:a83f:8110]",
+  "[::7f00:1]",
+  "[::127.0.0.1]",
+  "[64:ff9b::7f00:1]",
+  "[64:ff9b:1::7f00:1]",
+  "[2002:7f00:1::]",
+  "[fe80::1]",
+  "[fd00:ec2::254]",
+] as const;
+
+const names: Readonly<Record<string, readonly string[]>> = {
+  "inside.example.com": ["10.0.0.1"],
+  "loopback.example.com": ["127.0.0.1"],
+  "metadata.example.com": ["169.254.169.254"],
+  "mapped.example.com": ["::ffff:127.0.0.1"],
+  "both.example.com": ["8.8.8.8", "127.0.0.1"],
+  localhost: ["127.0.0.1", "::1"],
+};
+
+const resolve: ResolveName = async (name) => names[name] ?? [];
+
+describe("no connection outside public addresses", () => {
+  test("is made to any of 43 targets", async () => {
+    const hosts = [...literals, ...Object.keys(names)];
+    expect(hosts).toHaveLength(43);
+    const sender = startSender({ isLoopbackAllowed: false, resolve });
+    for (const host of hosts) {
+      for (const scheme of ["https", "http"]) {
+        const url = `${scheme}://${host}:${receiver.port}/`;
+        expect([url, await send(sender, url)]).toEqual([url, refusal("blocked_address")]);
+      }
+    }
+    expect([sockets, receiver.connections.length]).toEqual([0, 0]);
+  });
+
+  test("is made where loopback is allowed for the process but not for the merchant, or the other way round", async () => {
+    const url = `http://127.0.0.1:${receiver.port}/`;
+    expect(await send(startSender(), url, { isLoopbackAllowed: false })).toEqual(refusal("blocked_address"));
+    expect(await send(startSender({ isLoopbackAllowed: false }), url)).toEqual(refusal("blocked_address"));
+    expect([sockets, receiver.connections.length]).toEqual([0, 0]);
+    // The counters count.
+    expect(await send(startSender(), url)).toEqual(answer(200));
+    expect([sockets, receiver.connections.length]).toEqual([1, 1]);
+  });
+
+  test("is made to anything but this machine itself where loopback is allowed", async () => {
+    const sender = startSender({ resolve });
+    const closed = [...literals, ...Object.keys(names)].filter(
+      (host) => !/^(?:localhost|\[::1\]|127\.\d+\.\d+\.\d+)$/.test(new URL(`http://${host}`).hostname),
+    );
+    expect(closed).toHaveLength(28);
+    for (const host of closed) {
+      const url = `https://${host}:${receiver.port}/`;
+      expect([url, await send(sender, url)]).toEqual([url, refusal("blocked_address")]);
+    }
+    expect(sockets).toBe(0);
+  });
+
+  test("is made in the clear to a public address", async () => {
+    const sender = startSender({ resolve: async () => ["8.8.8.8"] });
+    expect(await send(sender, `http://shop.example.com:${receiver.port}/`)).toEqual(refusal("blocked_address"));
+    expect(await send(sender, "http://8.8.8.8/")).toEqual(refusal("blocked_address"));
+    expect(sockets).toBe(0);
+  });
+
+  test("is made when a name that was public when it was registered has moved inside", async () => {
+    const answers = [["8.8.8.8"], ["127.0.0.1"]];
+    const rebinding: ResolveName = async () => answers.shift() ?? [];
+    const url = `https://rebinding.example.com:${receiver.port}/`;
+    expect(endpointUrlFaults(url, { isLoopbackAllowed: false })).toEqual([]);
+    expect(await resolutionFaults(url, { isLoopbackAllowed: false, resolve: rebinding })).toEqual([]);
+    expect(await send(startSender({ resolve: rebinding }), url)).toEqual(refusal("blocked_address"));
+    expect([sockets, receiver.connections.length, answers.length]).toEqual([0, 0, 0]);
+  });
+
+  test("goes elsewhere than to the addresses that were checked: a name is asked once", async () => {
+    const other = await startReceiver(saying(emptyAnswer("200 OK")), { host: "127.0.0.2" });
+    let asked = 0;
+    // The one that answers is found second among those that were checked; what the name turns into afterwards is never reached.
+    const rebinding: ResolveName = async () => ((asked += 1) === 1 ? ["::1", "127.0.0.1"] : ["127.0.0.2"]);
+    expect(await send(startSender({ resolve: rebinding }), `http://localhost:${receiver.port}/`)).toEqual(answer(200));
+    expect([asked, receiver.connections.length, other.connections.length]).toEqual([1, 1, 0]);
+  });
+
+  test("is borrowed from a merchant who may reach this machine", async () => {
+    const sender = startSender();
+    const url = `http://127.0.0.1:${receiver.port}/`;
+    expect(await send(sender, url)).toEqual(answer(200));
+    const received = receiver.received();
+    expect(await send(sender, url, { isLoopbackAllowed: false })).toEqual(refusal("blocked_address"));
+    expect(receiver.received()).toBe(received);
+  });
+
+  test("follows a redirect", async () => {
+    const redirecting = await startReceiver(saying(emptyAnswer("307 Temporary Redirect", `location: http://127.0.0.1:${receiver.port}/`)));
+    expect(await send(startSender(), `http://127.0.0.1:${redirecting.port}/`)).toEqual(answer(307, "redirect"));
+    expect([sockets, receiver.connections.length]).toEqual([1, 0]);
+  });
+
+  test("goes through a proxy of the environment", async () => {
+    const proxy = await startReceiver(saying(emptyAnswer("200 OK")));
+    for (const name of ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY"]) vi.stubEnv(name, `http://127.0.0.1:${proxy.port}`);
+    vi.stubEnv("NODE_USE_ENV_PROXY", "1");
+    expect(await send(startSender(), `http://127.0.0.1:${receiver.port}/`)).toEqual(answer(200));
+    expect([receiver.connections.length, proxy.connections.length]).toEqual([1, 0]);
+  });
+});

@@ -1,0 +1,165 @@
+import { describe, expect, test } from "vitest";
+import { endpointUrlFaults, normalizeEndpointUrl, resolutionFaults } from "#webhooks/endpoint-url.ts";
+
+const codes = (url: string, isLoopbackAllowed = false): readonly string[] => endpointUrlFaults(url, { isLoopbackAllowed }).map(({ code }) => code);
+
+const name63 = "a".repeat(63);
+
+describe("the URL of an endpoint", () => {
+  test.each([
+    "https://shop.example.com/hooks",
+    "https://shop.example.com",
+    "https://shop.example.com:443/",
+    "https://shop.example.com:1024/hooks?tenant=1",
+    "https://shop.example.com:65535/",
+    "HTTPS://Shop.Example.COM/Hooks",
+    "https://xn--bcher-kva.example.com/ä",
+    "https://my_hooks.example.com/",
+    "https://latest.example.com/",
+    "https://mytest.com/",
+    "https://notlocalhost.com/",
+    `https://${name63}.example.com/`,
+    `https://example.com/${"a".repeat(2028)}`,
+  ])("may be %s", (url) => {
+    expect(codes(url)).toEqual([]);
+  });
+
+  test.each([
+    ["http://shop.example.com/", ["https_required"]],
+    ["ftp://shop.example.com/", ["malformed_url"]],
+    ["shop.example.com/hooks", ["malformed_url"]],
+    ["//shop.example.com/hooks", ["malformed_url"]],
+    ["https:/shop.example.com/", ["malformed_url"]],
+    ["https:\\\\shop.example.com\\", ["malformed_url"]],
+    ["https:///", ["malformed_url"]],
+    ["https://", ["malformed_url"]],
+    ["", ["malformed_url"]],
+    [" https://shop.example.com/", ["malformed_url"]],
+    ["https://shop.example.com/ ", ["malformed_url"]],
+    ["https://shop.exam\nple.com/", ["malformed_url"]],
+    ["https://shop.example.com/\u0000", ["malformed_url"]],
+    ["https://shop.example.com/\ud800", ["malformed_url"]],
+    ["https://shop.example.com:99999/", ["malformed_url"]],
+    ["https://256.256.256.256/", ["malformed_url"]],
+    [`https://example.com/${"a".repeat(2029)}`, ["too_long"]],
+    [`https://example.com/${"ä".repeat(400)}`, ["too_long"]],
+    ["https://user@shop.example.com/", ["userinfo_not_allowed"]],
+    ["https://user:secret@shop.example.com/", ["userinfo_not_allowed"]],
+    ["https://@shop.example.com/", ["userinfo_not_allowed"]],
+    ["https://shop.example.com/#part", ["fragment_not_allowed"]],
+    ["https://shop.example.com/#", ["fragment_not_allowed"]],
+    ["https://shop.example.com:80/", ["port_not_allowed"]],
+    ["https://shop.example.com:22/", ["port_not_allowed"]],
+    ["https://shop.example.com:1023/", ["port_not_allowed"]],
+    ["https://shop.example.com:0/", ["port_not_allowed"]],
+    ["https://8.8.8.8/", ["ip_literal_not_allowed"]],
+    ["https://127.0.0.1/", ["ip_literal_not_allowed"]],
+    ["https://[2606:4700:4700::1111]/", ["ip_literal_not_allowed"]],
+    ["https://[::ffff:127.0.0.1]/", ["ip_literal_not_allowed"]],
+    ["https://0x7f.1/", ["ip_literal_not_allowed"]],
+    ["https://127.1/", ["ip_literal_not_allowed"]],
+    ["https://2130706433/", ["ip_literal_not_allowed"]],
+    ["https://0x08080808/", ["ip_literal_not_allowed"]],
+    ["https://0177.0.0.1/", ["ip_literal_not_allowed"]],
+    ["https://127。0。0。1/", ["ip_literal_not_allowed"]],
+    ["https://①②⑦.0.0.1/", ["ip_literal_not_allowed"]],
+    ["https://127.0.0.1./", ["ip_literal_not_allowed"]],
+    ["https://intranet/", ["single_label"]],
+    ["https://intranet./", ["malformed_host"]],
+    ["https://localhost/", ["special_use_name"]],
+    ["https://localhost./", ["special_use_name"]],
+    ["https://hooks.localhost/", ["special_use_name"]],
+    ["https://printer.local/", ["special_use_name"]],
+    ["https://metadata.google.internal/", ["special_use_name"]],
+    ["https://METADATA.google.INTERNAL/", ["special_use_name"]],
+    ["https://metadata.google.internal./", ["special_use_name"]],
+    ["https://home.arpa/", ["special_use_name"]],
+    ["https://nas.home.arpa/", ["special_use_name"]],
+    ["https://router.lan/", ["special_use_name"]],
+    ["https://abcdef.onion/", ["special_use_name"]],
+    ["https://shop.test/", ["special_use_name"]],
+    ["https://shop.invalid/", ["special_use_name"]],
+    ["https://shop.example.com./", ["malformed_host"]],
+    ["https://shop..example.com/", ["malformed_host"]],
+    [`https://${name63}a.example.com/`, ["malformed_host"]],
+    [`https://${`${name63}.`.repeat(4)}com/`, ["malformed_host"]],
+    ["https://%65xample.com/", ["host_not_canonical"]],
+    ["https://ｅxample.com/", ["host_not_canonical"]],
+    ["https://bücher.example.com/", ["host_not_canonical"]],
+    ["http://user@127.0.0.1:80/#a", ["userinfo_not_allowed", "fragment_not_allowed", "https_required", "ip_literal_not_allowed"]],
+  ])("may not be %j: %j", (url, expected) => {
+    expect(codes(url)).toEqual(expected);
+  });
+
+  test("a fault names the field and says why", () => {
+    expect(endpointUrlFaults("https://10.0.0.1/", { isLoopbackAllowed: false })).toEqual([
+      { in: "body", field: "/url", code: "ip_literal_not_allowed", message: "It must have a name, not an IP address." },
+    ]);
+  });
+
+  test.each(["http://localhost:3000/hooks", "https://localhost:1024/", "http://127.0.0.1:8080/", "http://127.3.2.1:65535/", "http://[::1]:3000/"])(
+    "of a merchant in test mode may be on this machine, where that is allowed: %s",
+    (url) => {
+      expect(codes(url, true)).toEqual([]);
+      expect(codes(url, false)).not.toEqual([]);
+    },
+  );
+
+  test.each([
+    ["http://localhost/", ["port_not_allowed"]],
+    ["https://localhost/", ["port_not_allowed"]],
+    ["http://localhost:1023/", ["port_not_allowed"]],
+    ["http://127.1:3000/", ["host_not_canonical"]],
+    ["http://0x7f.1:3000/", ["host_not_canonical"]],
+    ["http://2130706433:3000/", ["host_not_canonical"]],
+    ["http://[0:0:0:0:0:0:0:1]:3000/", ["host_not_canonical"]],
+    ["http://user@localhost:3000/", ["userinfo_not_allowed"]],
+    ["http://shop.example.com:3000/", ["https_required"]],
+    ["http://10.0.0.1:3000/", ["https_required", "ip_literal_not_allowed"]],
+    ["https://192.168.0.1:3000/", ["ip_literal_not_allowed"]],
+    ["https://169.254.169.254/", ["ip_literal_not_allowed"]],
+    ["https://0.0.0.0:3000/", ["ip_literal_not_allowed"]],
+    ["https://[::ffff:127.0.0.1]:3000/", ["ip_literal_not_allowed"]],
+    ["https://[::ffff:7f00:1]:3000/", ["ip_literal_not_allowed"]],
+    ["https://hooks.localhost:3000/", ["special_use_name"]],
+    ["http://localhost.:3000/", ["https_required", "special_use_name"]],
+  ])("that lifts no other rule: %s, %j", (url, expected) => {
+    expect(codes(url, true)).toEqual(expected);
+  });
+
+  test("two spellings of one URL are the same endpoint", () => {
+    expect(normalizeEndpointUrl("HTTPS://Shop.Example.com:443")).toBe("https://shop.example.com/");
+    expect(normalizeEndpointUrl("https://shop.example.com/a/../b")).toBe("https://shop.example.com/b");
+    expect(normalizeEndpointUrl("https://shop.example.com/Hooks?a=1")).not.toBe(normalizeEndpointUrl("https://shop.example.com/hooks?a=1"));
+  });
+});
+
+describe("what the URL's name resolves to", () => {
+  const resolved = async (addresses: readonly string[], url = "https://shop.example.com/"): Promise<readonly string[]> =>
+    (await resolutionFaults(url, { isLoopbackAllowed: false, resolve: async () => addresses })).map(({ code }) => code);
+
+  test("must be public, each address of it", async () => {
+    expect(await resolved(["8.8.8.8", "2606:4700:4700::1111"])).toEqual([]);
+    expect(await resolved(["10.0.0.1"])).toEqual(["resolves_inside"]);
+    expect(await resolved(["8.8.8.8", "127.0.0.1"])).toEqual(["resolves_inside"]);
+    expect(await resolved(["::ffff:169.254.169.254"])).toEqual(["resolves_inside"]);
+  });
+
+  test("may not be there yet: the delivery will say so", async () => {
+    expect(await resolved([])).toEqual([]);
+    const failing = { isLoopbackAllowed: false, resolve: () => Promise.reject(new Error("SERVFAIL")) };
+    expect(await resolutionFaults("https://shop.example.com/", failing)).toEqual([]);
+    const hanging = { isLoopbackAllowed: false, timeoutMs: 5, resolve: () => new Promise<never>(() => {}) };
+    expect(await resolutionFaults("https://shop.example.com/", hanging)).toEqual([]);
+  });
+
+  test("isn't asked for a receiver on this machine that is allowed", async () => {
+    const resolve = (): never => expect.unreachable();
+    expect(await resolutionFaults("http://localhost:3000/", { isLoopbackAllowed: true, resolve })).toEqual([]);
+  });
+
+  test("is closed to a name that resolves to this machine, also where loopback is allowed", async () => {
+    const faults = await resolutionFaults("https://shop.example.com/", { isLoopbackAllowed: true, resolve: async () => ["127.0.0.1"] });
+    expect(faults.map(({ code }) => code)).toEqual(["resolves_inside"]);
+  });
+});

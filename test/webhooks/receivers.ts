@@ -1,0 +1,88 @@
+/** Receivers of webhooks on this machine, polite and hostile ones, that count who connects. */
+import { once } from "node:events";
+import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { createServer as createSecureServer, type TlsOptions } from "node:tls";
+import { onTestFinished } from "vitest";
+import { createSafeSender, type AttemptResult, type SafeRequest, type SafeSender, type SafeSenderOptions } from "#webhooks/safe-request.ts";
+
+export interface Receiver {
+  readonly port: number;
+  /** Connections that were made to it. */
+  readonly connections: readonly Socket[];
+  /** What it was sent, over all connections. */
+  readonly received: () => string;
+  /** Fulfilled when all its connections are closed. */
+  readonly isLeft: () => Promise<void>;
+}
+
+/** Speaks as `answer` does, to each connection; over TLS where it has a certificate. */
+export async function startReceiver(
+  answer: (socket: Socket) => void,
+  options: { readonly host?: string; readonly tls?: TlsOptions } = {},
+): Promise<Receiver> {
+  const connections: Socket[] = [];
+  const chunks: Buffer[] = [];
+  const welcome = (socket: Socket): void => {
+    socket.on("error", () => {});
+    socket.on("data", (chunk: Buffer) => chunks.push(chunk));
+    answer(socket);
+  };
+  const server: Server = options.tls === undefined ? createServer(welcome) : createSecureServer(options.tls, welcome);
+  server.on("connection", (socket: Socket) => connections.push(socket));
+  server.on("tlsClientError", () => {});
+  server.listen(0, options.host ?? "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(async () => {
+    for (const socket of connections) socket.destroy();
+    server.close();
+    await once(server, "close");
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    connections,
+    received: () => Buffer.concat(chunks).toString(),
+    isLeft: async () => {
+      for (const socket of connections) if (!socket.closed) await once(socket, "close").catch(() => {});
+    },
+  };
+}
+
+/** Says the same after each request, once its head has arrived. */
+export const saying =
+  (answer: string | Buffer) =>
+  (socket: Socket): void =>
+    void socket.on("data", (chunk: Buffer) => {
+      if (chunk.includes("\r\n\r\n")) socket.write(answer);
+    });
+
+export const emptyAnswer = (status: string, ...headers: readonly string[]): string =>
+  [`HTTP/1.1 ${status}`, ...headers, "content-length: 0", "", ""].join("\r\n");
+
+export function startSender(options: Partial<SafeSenderOptions> = {}): SafeSender {
+  const sender = createSafeSender({ isLoopbackAllowed: true, ...options });
+  onTestFinished(() => sender.close());
+  return sender;
+}
+
+/** What the attempt gave, without how long it took. */
+export async function send(sender: SafeSender, url: string, request: Partial<SafeRequest> = {}): Promise<Omit<AttemptResult, "durationMs">> {
+  const { durationMs: _, ...result } = await sender.send({
+    url,
+    headers: { "webhook-id": "evt_1" },
+    body: '{"a":1}',
+    isLoopbackAllowed: true,
+    ...request,
+  });
+  return result;
+}
+
+export const refusal = (errorCode: AttemptResult["errorCode"]): Omit<AttemptResult, "durationMs"> => ({
+  httpStatus: null,
+  errorCode,
+  retryAfterSeconds: null,
+});
+export const answer = (httpStatus: number, errorCode: AttemptResult["errorCode"] = null): Omit<AttemptResult, "durationMs"> => ({
+  httpStatus,
+  errorCode,
+  retryAfterSeconds: null,
+});
