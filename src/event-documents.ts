@@ -3,16 +3,17 @@ import { readdirSync, readFileSync } from "node:fs";
 import { type ExecutionResult, type GraphQLSchema, parse, validate } from "graphql";
 import { compileQuery, isCompiledQuery } from "graphql-jit";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
+import type { ProductAggregate } from "#commerce/catalog/read-aggregates.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { toFailure } from "#foundation/failure.ts";
 import { respelledDocument } from "#gateway/spelling.ts";
-import { createContext, type GraphServices } from "#graph/context.ts";
+import { createContext, type GraphContext, type GraphServices } from "#graph/context.ts";
 import type { Loaders } from "#graph/loaders.ts";
 import { eventTypes, type SubjectType } from "#webhooks/event-types.ts";
-import type { RenderSubject } from "#webhooks/outbox.ts";
+import type { WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts";
+import type { RenderSubject, Subject } from "#webhooks/outbox.ts";
 
-type Subject = Parameters<RenderSubject>[1];
 type Render = (services: GraphServices, transaction: Transaction, subject: Subject) => ReturnType<RenderSubject>;
 
 const folder = new URL("../schema/events/", import.meta.url);
@@ -23,8 +24,10 @@ export function compileSubjects(schema: GraphQLSchema): Render {
   const compiled = new Map(files.map((name) => [name.slice(0, -".graphql".length), compile(schema, name)]));
   for (const { subject } of Object.values(eventTypes))
     if (!compiled.has(subject)) throw new Error(`schema/events has no document ${subject}.graphql.`);
-  return async (services, transaction, { type, id, merchantId, thing }) => {
-    const context = createContext(services, { viewer: { kind: "system", merchantId }, requestId: "" }, transaction);
+  const contexts = new WeakMap<object, GraphContext>();
+  return async (services, transaction, { type, id, merchantId, thing, together }) => {
+    const context = contexts.get(together) ?? createContext(services, { viewer: { kind: "system", merchantId }, requestId: "" }, transaction);
+    contexts.set(together, context);
     if (thing !== undefined) prime(context.loaders, { type, id, thing });
     const result = await compiled.get(type)?.(undefined, context, { id });
     const [error] = result?.errors ?? [];
@@ -36,9 +39,14 @@ export function compileSubjects(schema: GraphQLSchema): Render {
 }
 
 /** What is at hand need not be read again. */
-function prime({ carts, orders }: Loaders, { type, id, thing }: Pick<Subject, "type" | "id"> & { readonly thing: object }): void {
+function prime(
+  { carts, orders, products, webhookEndpoints }: Loaders,
+  { type, id, thing }: Pick<Subject, "type" | "id"> & { readonly thing: object },
+): void {
   if (type === "cart") carts.prime(id, thing as CartAggregate);
   if (type === "order") orders.prime(id, thing as OrderAggregate);
+  if (type === "product") products.prime(id, thing as ProductAggregate);
+  if (type === "webhook_endpoint") webhookEndpoints.prime(id, thing as WebhookEndpoint);
 }
 
 type Run = (root: unknown, context: unknown, variables: { readonly id: string }) => Promise<ExecutionResult> | ExecutionResult;

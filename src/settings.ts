@@ -78,6 +78,10 @@ export interface Settings {
   readonly encryptionKeys: readonly EncryptionKey[] | undefined;
   readonly demo: boolean;
   readonly rateLimitScale: number;
+  /** Merchants in test mode may have receivers on this machine. */
+  readonly webhookAllowLoopback: boolean;
+  /** Multiplies the waiting between attempts. */
+  readonly webhookRetryScale: number;
   readonly corsOrigins: readonly string[];
   readonly logLevel: (typeof logLevels)[number];
   readonly trustProxy: number;
@@ -103,10 +107,17 @@ export function readSettings(environment: Environment): Settings {
     encryptionKeys: values.ENCRYPTION_KEYS,
     demo: values.DEMO ?? isEmbedded,
     rateLimitScale: values.RATE_LIMIT_SCALE,
+    webhookAllowLoopback: values.WEBHOOK_ALLOW_LOOPBACK ?? isEmbedded,
+    webhookRetryScale: values.WEBHOOK_RETRY_SCALE,
     corsOrigins: values.CORS_ORIGINS,
     logLevel: values.LOG_LEVEL,
     trustProxy: values.TRUST_PROXY,
   });
+}
+
+/** The base of every link: what was set, else where the service listens, so that whatever writes links writes the same. */
+export function publicUrlOf({ publicUrl, host, port }: Pick<Settings, "publicUrl" | "host" | "port">): string {
+  return publicUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 /** The settings in force, defaults included, as they would be written; secrets masked. For `config`. */

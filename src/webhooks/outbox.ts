@@ -12,13 +12,19 @@ export interface Happening {
   readonly id: string;
   /** What the fields that changed were before; null where nothing was. */
   readonly previous?: Readonly<Record<string, unknown>> | null;
+  /** The thing as it was, instead of `previous`: it is rendered as well, and what is different is told. */
+  readonly before?: object;
   /** The thing as it is now, where who tells of it has it at hand: saves reading it again. */
   readonly thing?: object;
+  /** The installation it is about, which alone is told of it. */
+  readonly installationId?: string | null;
 }
 
 /** Collects what happens in one transaction. */
 export interface Outbox {
   append(happening: Happening): void;
+  /** Asked when the work is done: for what several changes of one transaction come to. */
+  appendLast(tell: () => readonly Happening[]): void;
 }
 
 /** Who made it happen. */
@@ -35,13 +41,23 @@ export interface Circumstances {
   readonly cause: Cause;
 }
 
+type Document = Readonly<Record<string, unknown>>;
+
+export interface Subject {
+  readonly type: SubjectType;
+  readonly id: string;
+  readonly merchantId: string;
+  readonly thing: object | undefined;
+  /** What is rendered with the same one shares what is read for it. */
+  readonly together: object;
+}
+
 /** The document of a thing as the transaction left it: what REST answers with, where REST has it. */
-export type RenderSubject = (
-  transaction: Transaction,
-  subject: { readonly type: SubjectType; readonly id: string; readonly merchantId: string; readonly thing: object | undefined },
-) => Promise<Readonly<Record<string, unknown>>>;
+export type RenderSubject = (transaction: Transaction, subject: Subject) => Promise<Document>;
 
 const bytesMax = 65_536;
+/** So many things are rendered together, and so many events written by one statement. */
+const chunkMax = 500;
 
 /** Gives the work an outbox, and writes what it holds when the work is done. */
 export async function withOutbox<Result>(
@@ -50,38 +66,85 @@ export async function withOutbox<Result>(
   work: (outbox: Outbox) => Promise<Result>,
 ): Promise<Result> {
   const happenings: Happening[] = [];
-  const result = await work({ append: (happening) => void happenings.push(happening) });
-  if (happenings.length > 0) await write(transaction, happenings, { render, ...circumstances });
+  const last: (() => readonly Happening[])[] = [];
+  const result = await work({ append: (happening) => void happenings.push(happening), appendLast: (tell) => void last.push(tell) });
+  happenings.push(...last.flatMap((tell) => tell()));
+  if (happenings.length > 0) await writeEvents(transaction, happenings, { render, ...circumstances, fannedOutAt: null });
   return result;
 }
 
-async function write(
-  transaction: Transaction,
-  happenings: readonly Happening[],
-  { render, merchantId, ...circumstances }: Circumstances & { readonly render: RenderSubject },
-): Promise<void> {
-  const { mode } = await transaction.selectFrom("merchant").select("mode").where("id", "=", merchantId).executeTakeFirstOrThrow();
-  const objects = new Map<string, Readonly<Record<string, unknown>>>();
-  for (const { type, id } of happenings) {
-    if (objects.has(id)) continue;
-    const thing = happenings.findLast((happening) => happening.id === id && happening.thing !== undefined)?.thing;
-    objects.set(id, await render(transaction, { type: eventTypes[type].subject, id, merchantId, thing }));
-  }
-  // Ids of one millisecond have no order of their own: these have that in which things happened.
-  const ids = happenings.map(() => createId("event", circumstances.now.getTime())).toSorted();
-  const rows = happenings.map((happening, index) =>
-    toRow(happening, { ...circumstances, merchantId, mode, eventId: ids[index] ?? "", object: objects.get(happening.id) ?? {} }),
-  );
-  await transaction.insertInto("event").values(rows).execute();
+interface Writing extends Circumstances {
+  readonly render: RenderSubject;
+  /** Null: whoever listens to it shall be told. */
+  readonly fannedOutAt: Date | null;
 }
 
-interface Rendered extends Circumstances {
+/** As things are now; gives the ids, in the order of what happened. */
+export async function writeEvents(
+  transaction: Transaction,
+  happenings: readonly Happening[],
+  { render, merchantId, ...circumstances }: Writing,
+): Promise<readonly string[]> {
+  const { mode } = await transaction.selectFrom("merchant").select("mode").where("id", "=", merchantId).executeTakeFirstOrThrow();
+  const objects = await renderAll(transaction, happenings, { render, merchantId, at: "thing" });
+  // The earliest of what it was.
+  const changed = happenings.filter(({ before }) => before !== undefined).toReversed();
+  const befores = await renderAll(transaction, changed, { render, merchantId, at: "before" });
+  // Ids of one millisecond have no order of their own: these have that in which things happened.
+  const ids = happenings.map(() => createId("event", circumstances.now.getTime())).toSorted();
+  const rows = happenings.map((happening, index) => {
+    const object = objects.get(happening.id) ?? {};
+    const before = befores.get(happening.id);
+    const previous = before === undefined ? happening.previous : differing(before, object);
+    return toRow({ ...happening, previous: previous ?? null }, { ...circumstances, merchantId, mode, eventId: ids[index] ?? "", object });
+  });
+  for (let start = 0; start < rows.length; start += chunkMax) {
+    await transaction
+      .insertInto("event")
+      .values(rows.slice(start, start + chunkMax))
+      .execute();
+  }
+  return ids;
+}
+
+interface Rendering extends Pick<Writing, "render" | "merchantId"> {
+  /** The thing as it is, which is read where nobody has it at hand; or as it was. */
+  readonly at: "thing" | "before";
+}
+
+/** Each thing once, however much happened to it. */
+async function renderAll(
+  transaction: Transaction,
+  happenings: readonly Happening[],
+  { render, merchantId, at }: Rendering,
+): Promise<Map<string, Document>> {
+  const subjects = new Map<string, Omit<Subject, "together">>();
+  for (const { id, type, [at]: thing } of happenings)
+    subjects.set(id, { type: eventTypes[type].subject, id, merchantId, thing: thing ?? subjects.get(id)?.thing });
+  const documents = new Map<string, Document>();
+  const wanted = [...subjects.values()];
+  for (let start = 0; start < wanted.length; start += chunkMax) {
+    const together = {};
+    const chunk = wanted.slice(start, start + chunkMax);
+    const rendered = await Promise.all(chunk.map((subject) => render(transaction, { ...subject, together })));
+    for (const [index, document] of rendered.entries()) documents.set(chunk[index]?.id ?? "", document);
+  }
+  return documents;
+}
+
+/** What the fields that are different now were. */
+function differing(before: Document, after: Document): Document {
+  return Object.fromEntries(Object.entries(before).filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(after[field])));
+}
+
+interface Rendered extends Omit<Writing, "render"> {
   readonly mode: "live" | "test";
   readonly eventId: string;
   readonly object: Readonly<Record<string, unknown>>;
 }
 
-function toRow({ type, id, previous = null }: Happening, { merchantId, mode, now, cause, eventId, object }: Rendered): EventRow {
+function toRow({ type, id, previous = null, installationId = null }: Happening, rendered: Rendered): EventRow {
+  const { merchantId, mode, now, cause, eventId, object, fannedOutAt } = rendered;
   const { subject, schemaVersion } = eventTypes[type];
   const version = typeof object["version"] === "number" ? object["version"] : 1;
   const body = (shown: Readonly<Record<string, unknown>>, before: Happening["previous"], isTruncated = false): string =>
@@ -102,6 +165,7 @@ function toRow({ type, id, previous = null }: Happening, { merchantId, mode, now
   return {
     id: eventId,
     merchantId,
+    installationId,
     type,
     schemaVersion,
     subjectType: subject,
@@ -110,12 +174,14 @@ function toRow({ type, id, previous = null }: Happening, { merchantId, mode, now
     snapshot: isTooLarge ? body({ id }, null, true) : whole,
     thin: body({ id }, null),
     occurredAt: now,
+    fannedOutAt,
   };
 }
 
 interface EventRow {
   readonly id: string;
   readonly merchantId: string;
+  readonly installationId: string | null;
   readonly type: EventType;
   readonly schemaVersion: number;
   readonly subjectType: SubjectType;
@@ -124,4 +190,5 @@ interface EventRow {
   readonly snapshot: string;
   readonly thin: string;
   readonly occurredAt: Date;
+  readonly fannedOutAt: Date | null;
 }
