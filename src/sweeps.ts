@@ -9,7 +9,10 @@ import { placeFreeCheckouts } from "#commerce/orders/complete-session.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import { sweepRecords } from "#database/idempotency.ts";
 import type { Log } from "#foundation/log.ts";
+import { tellExpiringKeys } from "#graph/access/tell-access.ts";
 import type { GraphServices } from "#graph/context.ts";
+import { closeDeliveries } from "#webhooks/close-deliveries.ts";
+import { sweepEvents } from "#webhooks/sweep-events.ts";
 
 export interface SweepRound {
   readonly now: Date;
@@ -35,8 +38,11 @@ export const sweeps: readonly Sweep[] = [
   { name: "end promotions", run: ({ db, render }, round) => endDuePromotions({ db, render, ...round }) },
   // Those that were priced anew on the way; anything else is placed when it is submitted.
   { name: "place free checkouts", run: (services, round) => placeFreeCheckouts({ ...services, reindex: indexProducts, ...round }) },
+  { name: "tell of keys that end soon", run: ({ db, render }, round) => tellExpiringKeys({ db, render, ...round }) },
   { name: "erase personal data", run: ({ db }, { now }) => eraseDue(db, now) },
   { name: "delete idempotency records", run: ({ db }, { now, signal }) => sweepRecords(db, now, signal) },
+  { name: "close deliveries that nobody awaits", run: ({ db }, { now, signal }) => closeDeliveries(db, now, signal) },
+  { name: "delete old events", run: ({ db }, { now, signal }) => sweepEvents(db, now, signal) },
 ];
 
 /** One round at a time; what is returned waits for the one that runs. */

@@ -1,0 +1,46 @@
+/**
+ * Tidies up behind endpoints that were switched off, deleted or may not hear of something any more: what came to wait there in the same moment, or was
+ * left by somebody who died, is skipped or canceled, as it would have been a moment later.
+ */
+import { sql } from "kysely";
+import type { Database } from "#database/connect.ts";
+import { subjectsOfCatalog } from "./event-types.ts";
+
+const closedAtOnce = 500;
+
+/** Gives how many. Some at a time; `signal` ends it in between. */
+export async function closeDeliveries(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
+  const endpointIds = await findClosed(db);
+  if (endpointIds.length === 0) return 0;
+  for (let total = 0; ;) {
+    const { numAffectedRows } = await sql`
+      with stray as (
+        select d.id, case
+          when w.status = 'deleted' or (i.status = 'uninstalled' and e.subject_type <> 'installation') or (not 'catalog:read' = any(i.scopes) and e.subject_type = any(${subjectsOfCatalog}::text[]))
+            then 'canceled'
+          when d.attempt_count > 0 then 'retrying' else 'skipped' end as becomes
+        from webhook_delivery d join webhook_endpoint w on w.id = d.endpoint_id join installation i on i.id = d.installation_id join event e on e.id = d.event_id
+        where d.endpoint_id = any(${endpointIds}::text[]) and d.next_attempt_at is not null
+          and (d.status <> 'sending' or d.next_attempt_at <= ${now}::timestamptz)
+          and (w.status = 'deleted' or (i.status = 'uninstalled' and e.subject_type <> 'installation') or (w.status <> 'enabled' and d.status <> 'retrying')
+            or (not 'catalog:read' = any(i.scopes) and e.subject_type = any(${subjectsOfCatalog}::text[])))
+        order by d.id limit ${closedAtOnce} for update of d skip locked
+      )
+      update webhook_delivery d set status = s.becomes, lease = null,
+        next_attempt_at = case when s.becomes = 'retrying' then d.next_attempt_at end,
+        finished_at = case when s.becomes <> 'retrying' then ${now}::timestamptz end
+      from stray s where d.id = s.id`.execute(db);
+    const closed = Number(numAffectedRows);
+    total += closed;
+    if (closed < closedAtOnce || signal?.aborted === true) return total;
+  }
+}
+
+/** Where something waits that may not go; so that what waits for all the others is not looked at. */
+async function findClosed(db: Database): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select w.id from webhook_endpoint w join installation i on i.id = w.installation_id
+    where (w.status <> 'enabled' or i.status = 'uninstalled' or not 'catalog:read' = any(i.scopes))
+      and exists (select from webhook_delivery d where d.endpoint_id = w.id and d.next_attempt_at is not null)`.execute(db);
+  return rows.map(({ id }) => id);
+}

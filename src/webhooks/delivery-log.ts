@@ -1,0 +1,276 @@
+/** Reads what happened and what was sent of it. Bodies are not read here: neither what was sent nor what a receiver said is shown. */
+import { type RawBuilder, type SelectQueryBuilder, type Selectable, sql } from "kysely";
+import type { Tables, WebhookAttemptTable } from "#database/tables.ts";
+import type { Page } from "#database/page.ts";
+import type { Reader } from "#database/transaction.ts";
+import { firstIdAt } from "#foundation/ids.ts";
+import { eventTypes, subjectsOfCatalog } from "./event-types.ts";
+import { type DeliveryStatus, keptSince, payloadExpiryOf, type ReplayReason, replayRefusal } from "./replay-rules.ts";
+
+export type AttemptView = Selectable<WebhookAttemptTable>;
+
+export interface DeliveryView {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly installationId: string;
+  readonly eventId: string;
+  readonly endpointId: string;
+  readonly status: DeliveryStatus;
+  readonly attemptCount: number;
+  /** Null: none is to come, or one is being made. */
+  readonly nextAttemptAt: Date | null;
+  readonly lastAttempt: AttemptView | null;
+  readonly replayOf: string | null;
+  readonly replayReason: ReplayReason | null;
+  readonly replayNote: string | null;
+  /** Where it has an end, and its first delivery was not replayed too often. */
+  readonly isReplayable: boolean;
+  readonly payloadExpiresAt: Date;
+  readonly createdAt: Date;
+  readonly finishedAt: Date | null;
+}
+
+/** What happened, beside what one installation was sent of it. */
+export interface EventView {
+  readonly id: string;
+  readonly type: string;
+  readonly occurredAt: Date;
+  readonly subject: { readonly type: string; readonly id: string; readonly version: number };
+  readonly deliveries: readonly DeliveryView[];
+}
+
+export interface EventLog {
+  /** Newest first. */
+  readonly events: readonly EventView[];
+  /** Whether more are kept than are shown. */
+  readonly isTruncated: boolean;
+}
+
+const newestMax = 100;
+const olderMax = 100;
+const subjects = [...new Set(Object.values(eventTypes).map(({ subject }) => subject))];
+
+/** What each of these installations may see: the newest, and beside them older ones with a delivery that did not arrive. Two statements. */
+export async function findLogs(reader: Reader, installationIds: readonly string[], now: Date): Promise<Map<string, EventLog>> {
+  const rows = await listEvents(reader, installationIds, now);
+  const shown = rows.filter(({ isIncluded }) => isIncluded);
+  const deliveries = Map.groupBy(await deliveriesOf(reader, shown, now), pairOf);
+  const groups = Map.groupBy(rows, ({ installationId }) => installationId);
+  return new Map(
+    installationIds.map((id): [string, EventLog] => {
+      const listed = groups.get(id) ?? [];
+      const events = listed.filter(({ isIncluded }) => isIncluded).map((row) => toEvent(row, deliveries.get(pairOf(row)) ?? []));
+      return [id, { events, isTruncated: events.length < listed.length }];
+    }),
+  );
+}
+
+export interface EventAsked {
+  readonly installationId: string;
+  readonly eventId: string;
+}
+
+/** By installation and event; two statements, however many. */
+export async function findEvents(reader: Reader, asked: readonly EventAsked[], now: Date): Promise<ReadonlyMap<string, EventView>> {
+  const ids = [...new Set(asked.map(({ eventId }) => eventId))];
+  const columns = ["id", "type", "occurredAt", "subjectType", "subjectId", "subjectVersion"] as const;
+  const rows = await reader
+    .selectFrom("event")
+    .select(columns)
+    .where(sql<boolean>`id = any(${ids}::text[])`)
+    .execute();
+  const found = new Map(rows.map((row) => [row.id, row]));
+  const deliveries = Map.groupBy(await deliveriesOf(reader, asked, now), pairOf);
+  return new Map(
+    asked.flatMap((pair): [string, EventView][] => {
+      const row = found.get(pair.eventId);
+      return row === undefined ? [] : [[pairOf(pair), toEvent(row, deliveries.get(pairOf(pair)) ?? [])]];
+    }),
+  );
+}
+
+export const pairOf = ({ installationId, eventId }: EventAsked): string => `${installationId} ${eventId}`;
+
+/** By id; what is not there is missing. */
+export async function findDeliveries(reader: Reader, ids: readonly string[], now: Date): Promise<Map<string, DeliveryView>> {
+  const deliveries = await selectDeliveries(reader, sql`d.id = any(${ids}::text[])`, now);
+  return new Map(deliveries.map((delivery) => [delivery.id, delivery]));
+}
+
+/** Of these deliveries, the first attempt first. */
+export function findAttempts(reader: Reader, deliveryIds: readonly string[]): Promise<AttemptView[]> {
+  return reader
+    .selectFrom("webhookAttempt")
+    .selectAll()
+    .where(sql<boolean>`delivery_id = any(${deliveryIds}::text[])`)
+    .orderBy("deliveryId")
+    .orderBy("number")
+    .execute();
+}
+
+export interface DeliveryFilter {
+  /** Null: of all. */
+  readonly merchantId: string | null;
+  readonly endpointId: string;
+  readonly status: DeliveryStatus | null;
+}
+
+/** A query still to be counted. */
+export function deliveryList(
+  reader: Reader,
+  { merchantId, endpointId, status }: DeliveryFilter,
+): SelectQueryBuilder<Tables, "webhookDelivery", { id: string }> {
+  return reader
+    .selectFrom("webhookDelivery")
+    .select("id")
+    .where("endpointId", "=", endpointId)
+    .$if(merchantId !== null, (query) => query.where(isOwned({ merchantId, endpointId })))
+    .$if(status !== null, (query) => query.where("status", "=", status ?? "pending"));
+}
+
+/** None may be missing. */
+const everyStatus: Readonly<Record<DeliveryStatus, true>> = {
+  pending: true,
+  sending: true,
+  succeeded: true,
+  retrying: true,
+  exhausted: true,
+  skipped: true,
+  canceled: true,
+};
+
+/** A page of the same, in the order of ids: as many steps of the index for each status as it has rows, wherever it lies and whatever else there is. */
+export async function pageOfDeliveries(
+  reader: Reader,
+  { merchantId, endpointId, status }: DeliveryFilter,
+  { after, before, limit, isInverted }: Page,
+): Promise<{ readonly id: string }[]> {
+  const asked = status === null ? Object.keys(everyStatus) : [status];
+  const order = sql.raw(isInverted ? "desc" : "asc");
+  const isBefore = before === undefined ? sql`true` : sql`d.id collate "C" < ${before}`;
+  const { rows } = await sql<{ id: string }>`
+    select found.id from unnest(${asked}::text[]) as asked(status) cross join lateral (
+      select d.id from webhook_delivery d
+      where d.endpoint_id = ${endpointId} and d.status = asked.status and d.id collate "C" > ${after ?? ""} and ${isBefore}
+      order by d.id collate "C" ${order} limit ${limit}
+    ) found
+    where ${isOwned({ merchantId, endpointId })} order by found.id collate "C" ${order} limit ${limit}`.execute(reader);
+  return rows;
+}
+
+/** Asked of the endpoint once and not of each delivery, so that who asks for another's waits for nothing. */
+const isOwned = ({ merchantId, endpointId }: Pick<DeliveryFilter, "merchantId" | "endpointId">): RawBuilder<boolean> =>
+  merchantId === null ? sql`true` : sql`exists (select from webhook_endpoint w where w.id = ${endpointId} and w.merchant_id = ${merchantId})`;
+
+interface EventRow {
+  readonly id: string;
+  readonly type: string;
+  readonly occurredAt: Date;
+  readonly subjectType: string;
+  readonly subjectId: string;
+  readonly subjectVersion: number;
+}
+
+interface ListedRow extends EventRow, EventAsked {
+  readonly isIncluded: boolean;
+}
+
+const isSeen = (kind: RawBuilder<unknown>): RawBuilder<boolean> => sql`(a.sees_catalog or not ${kind} = any(${subjectsOfCatalog}::text[]))`;
+
+/**
+ * What is included, and beside it enough of what is not to know whether there is any. Kind by kind, so that it is a step of an index for each
+ * however few of the kinds an installation sees.
+ */
+async function listEvents(reader: Reader, installationIds: readonly string[], now: Date): Promise<ListedRow[]> {
+  const first = firstIdAt("event", keptSince(now).getTime() + 1);
+  const looked = newestMax + olderMax + 1;
+  const { rows } = await sql<ListedRow>`
+    with asked as (
+      select id, merchant_id, 'catalog:read' = any(scopes) as sees_catalog from installation where id = any(${installationIds}::text[])
+    ), newest as (
+      select a.id as installation_id, n.id, row_number() over (partition by a.id order by n.id desc) as place
+      from asked a cross join lateral (
+        select o.id from unnest(${subjects}::text[]) as kind(name) cross join lateral (
+          select e.id from event e where e.merchant_id = a.merchant_id and e.subject_type = kind.name and e.id collate "C" >= ${first} and e.installation_id is null
+          order by e.id collate "C" desc limit ${looked}
+        ) o where ${isSeen(sql`kind.name`)}
+        union all (
+          select e.id from event e where e.installation_id = a.id and e.id >= ${first} and ${isSeen(sql`e.subject_type`)}
+          order by e.id desc limit ${looked}
+        )
+        order by 1 desc limit ${looked}
+      ) n
+    ), older as (
+      select a.id as installation_id, o.event_id as id
+      from asked a cross join lateral (
+        select distinct lost.event_id from (values ('exhausted'), ('retrying'), ('skipped')) as asked(status) cross join lateral (
+          select distinct d.event_id from webhook_delivery d join event e on e.id = d.event_id
+          where d.installation_id = a.id and d.status = asked.status and d.status in ('exhausted', 'retrying', 'skipped') and d.event_id >= ${first}
+            and d.event_id < (select min(n.id) from newest n where n.installation_id = a.id and n.place <= ${newestMax})
+            and ${isSeen(sql`e.subject_type`)}
+          order by d.event_id desc limit ${olderMax}
+        ) lost
+        order by lost.event_id desc limit ${olderMax}
+      ) o
+    ), listed as (
+      select installation_id, id, bool_or(is_included) as is_included from (
+        select installation_id, id, place <= ${newestMax} as is_included from newest union all select installation_id, id, true from older
+      ) both_of group by installation_id, id
+    )
+    select l.installation_id, l.is_included, e.id, e.id as event_id, e.type, e.occurred_at, e.subject_type, e.subject_id, e.subject_version
+    from listed l join event e on e.id = l.id
+    order by l.installation_id, e.id desc`.execute(reader);
+  return rows;
+}
+
+const toEvent = ({ id, type, occurredAt, ...row }: EventRow, deliveries: readonly DeliveryView[]): EventView => ({
+  id,
+  type,
+  occurredAt,
+  subject: { type: row.subjectType, id: row.subjectId, version: row.subjectVersion },
+  deliveries,
+});
+
+async function deliveriesOf(reader: Reader, asked: readonly EventAsked[], now: Date): Promise<DeliveryView[]> {
+  if (asked.length === 0) return [];
+  const eventIds = asked.map(({ eventId }) => eventId);
+  const installationIds = asked.map(({ installationId }) => installationId);
+  const pairs = sql`(d.event_id, d.installation_id) in (select * from unnest(${eventIds}::text[], ${installationIds}::text[]))`;
+  return selectDeliveries(reader, sql`d.event_id = any(${eventIds}::text[]) and ${pairs}`, now);
+}
+
+interface DeliveryRow extends Omit<DeliveryView, "lastAttempt" | "isReplayable" | "payloadExpiresAt"> {
+  readonly occurredAt: Date;
+  readonly replays: number;
+  readonly attemptId: string | null;
+  readonly number: number;
+  readonly startedAt: Date;
+  readonly durationMs: number;
+  readonly httpStatus: number | null;
+  readonly errorCode: AttemptView["errorCode"];
+}
+
+/** The oldest first. */
+async function selectDeliveries(reader: Reader, which: RawBuilder<unknown>, now: Date): Promise<DeliveryView[]> {
+  const { rows } = await sql<DeliveryRow>`
+    select d.id, d.merchant_id, d.installation_id, d.event_id, d.endpoint_id, d.status, d.attempt_count,
+      case when d.status <> 'sending' then d.next_attempt_at end as next_attempt_at,
+      d.replay_of, d.replay_reason, d.replay_note, d.created_at, d.finished_at, e.occurred_at,
+      (select count(*) from webhook_delivery r where r.replay_of = coalesce(d.replay_of, d.id))::integer as replays,
+      a.id as attempt_id, a.number, a.started_at, a.duration_ms, a.http_status, a.error_code
+    from webhook_delivery d join event e on e.id = d.event_id
+    left join lateral (select * from webhook_attempt where delivery_id = d.id order by number desc limit 1) a on true
+    where ${which} order by d.id`.execute(reader);
+  return rows.map((row) => toDelivery(row, now));
+}
+
+function toDelivery(row: DeliveryRow, now: Date): DeliveryView {
+  const { occurredAt, replays, attemptId, number, startedAt, durationMs, httpStatus, errorCode, ...delivery } = row;
+  const attempt = { deliveryId: delivery.id, number, startedAt, durationMs, httpStatus, errorCode };
+  return {
+    ...delivery,
+    lastAttempt: attemptId === null ? null : { id: attemptId, ...attempt },
+    isReplayable: replayRefusal({ status: delivery.status, occurredAt, replays }, { isForced: true, now }) === null,
+    payloadExpiresAt: payloadExpiryOf(occurredAt),
+  };
+}

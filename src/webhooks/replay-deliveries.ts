@@ -1,0 +1,217 @@
+/**
+ * Makes many deliveries once more: those of one endpoint, or of one installation, that ended alike in a window of time. Page by page, oldest event
+ * first; what may not be replayed, or was already, is passed over and counted.
+ */
+import { sql } from "kysely";
+import { afterCommit, type Transaction } from "#database/transaction.ts";
+import { fail } from "#foundation/failure.ts";
+import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { createId, firstIdAt } from "#foundation/ids.ts";
+import { isCleanText } from "#foundation/text.ts";
+import { isHeard, isOrAny, replayNoteMax, replaysOf, type ReplayTenant } from "./replay-delivery.ts";
+import { type ReplayFacts, replayRefusal, type ReplayReason, type ReplayRefusal } from "./replay-rules.ts";
+
+/** How deliveries end that did not arrive. */
+export type LostStatus = "exhausted" | "skipped" | "canceled";
+
+export interface BulkReplayInput {
+  /** One of the two: all of an endpoint's, or of an installation's. */
+  readonly endpointId?: string | null | undefined;
+  readonly installationId?: string | null | undefined;
+  /** When the events happened. */
+  readonly since: Date;
+  /** Those that happened then are left out. */
+  readonly until: Date;
+  readonly status: LostStatus;
+  readonly reason: ReplayReason;
+  readonly note?: string | null | undefined;
+  /** Another endpoint of the installation, for all of them: those of a deleted one have none. */
+  readonly toEndpointId?: string | null | undefined;
+  /** Where the page before ended. */
+  readonly after?: string | null | undefined;
+}
+
+export type PassedOver = ReplayRefusal | "webhook_endpoint_not_found" | "webhook_endpoint_disabled";
+
+export interface BulkReplayed {
+  readonly replayed: number;
+  readonly passedOver: readonly { readonly reason: PassedOver; readonly count: number }[];
+  readonly hasMore: boolean;
+  /** For `after`; null: there was nothing. */
+  readonly endCursor: string | null;
+}
+
+export const bulkMax = 1000;
+export const windowDaysMax = 30;
+const dayMs = 86_400_000;
+
+export async function replayDeliveries(transaction: Transaction, tenant: ReplayTenant, input: BulkReplayInput): Promise<BulkReplayed> {
+  requireNoFaults(faultsOf(input));
+  const installationId = await findInstallation(transaction, tenant, input);
+  const found = await listLost(transaction, { ...input, installationId });
+  const page = found.slice(0, bulkMax);
+  const last = page.at(-1);
+  const { chosen, passedOver } = await choose(transaction, tenant, { page, input });
+  await insertReplays(transaction, { chosen, input, now: tenant.now });
+  if (chosen.length > 0) afterCommit(transaction, tenant.wakeDeliveries);
+  const counts = [...Map.groupBy(passedOver, (reason) => reason)].map(([reason, { length }]) => ({ reason, count: length }));
+  return { replayed: chosen.length, passedOver: counts, hasMore: found.length > bulkMax, endCursor: last === undefined ? null : cursorOf(last) };
+}
+
+const cursorPattern = /^evt_[0-9a-hjkmnp-tv-z]{26} whd_[0-9a-hjkmnp-tv-z]{26}$/;
+
+function faultsOf({ since, until, note, endpointId, installationId, after }: BulkReplayInput): Faults {
+  const faults = textFaults("/note", note, { min: 0, max: replayNoteMax, lines: "many" });
+  const lengthMs = until.getTime() - since.getTime();
+  if (lengthMs <= 0) faults.push(faultAt("/until", "too_small", "It must lie after since."));
+  if (lengthMs > windowDaysMax * dayMs) faults.push(faultAt("/until", "too_large", `It may lie ${windowDaysMax} days after since at most.`));
+  if ((endpointId ?? null) === null && (installationId ?? null) === null)
+    faults.push(faultAt("/endpointId", "required", "An endpoint or an installation is required."));
+  if (typeof after === "string" && !cursorPattern.test(decode(after))) faults.push(faultAt("/after", "pattern_mismatch", "It is no cursor."));
+  return faults;
+}
+
+interface Place {
+  readonly id: string;
+  readonly eventId: string;
+}
+
+const cursorOf = ({ eventId, id }: Place): string => Buffer.from(`${eventId} ${id}`).toString("base64url");
+const decode = (cursor: string): string => Buffer.from(cursor, "base64url").toString("utf8");
+
+/** Of the endpoint, deleted or not; where both are named, they must belong together. */
+async function findInstallation(transaction: Transaction, tenant: ReplayTenant, { endpointId, installationId }: BulkReplayInput): Promise<string> {
+  const named = isOrAny(sql`i.id`, installationId === null || installationId === undefined ? null : cleaned(installationId));
+  const isTheirs = isOrAny(sql`i.merchant_id`, tenant.merchantId);
+  const { rows } =
+    endpointId === null || endpointId === undefined
+      ? await sql<{ id: string }>`select i.id from installation i where ${named} and ${isTheirs}`.execute(transaction)
+      : await sql<{ id: string }>`
+          select i.id from webhook_endpoint w join installation i on i.id = w.installation_id
+          where w.id = ${cleaned(endpointId)} and ${isTheirs} and ${named}`.execute(transaction);
+  const [installation] = rows;
+  if (installation === undefined) throw fail(endpointId === null || endpointId === undefined ? "resource_not_found" : "webhook_endpoint_not_found");
+  return installation.id;
+}
+
+const cleaned = (id: string): string => (isCleanText(id) ? id : "");
+
+/** First deliveries only: their replays count for them. One more than a page, and their events are held until the end. */
+async function listLost(
+  transaction: Transaction,
+  { installationId, endpointId, status, since, until, after }: BulkReplayInput & { readonly installationId: string },
+): Promise<readonly Place[]> {
+  const [eventId = "", id = ""] = after === null || after === undefined ? [] : decode(after).split(" ");
+  const ofEndpoint = isOrAny(sql`d.endpoint_id`, endpointId ?? null);
+  // The status stands in the text, so that the index of what did not arrive is seen to fit.
+  const { rows } = await sql<Place>`
+    select d.id, d.event_id from webhook_delivery d join event e on e.id = d.event_id join installation i on i.id = d.installation_id
+    where d.installation_id = ${installationId} and ${ofEndpoint} and d.status = ${sql.lit(status)}
+      and d.replay_of is null and d.event_id >= ${firstIdAt("event", since.getTime())} and d.event_id < ${firstIdAt("event", until.getTime())}
+      and (d.event_id, d.id) > (${eventId}, ${id}) and ${isHeard}
+    order by d.event_id, d.id limit ${bulkMax + 1}`.execute(transaction);
+  const eventIds = [...new Set(rows.map((row) => row.eventId))];
+  await sql`select from event where id = any(${eventIds}::text[]) order by id for no key update`.execute(transaction);
+  return rows;
+}
+
+interface Candidate extends ReplayFacts, Place {
+  readonly merchantId: string;
+  readonly installationId: string;
+  readonly endpointId: string;
+  readonly isUnderWay: boolean;
+  readonly hasArrived: boolean;
+  /** The highest number at the endpoint it shall go to. */
+  readonly replayNo: number;
+}
+
+interface Chosen extends Candidate {
+  readonly replayNo: number;
+}
+
+async function choose(
+  transaction: Transaction,
+  { now }: ReplayTenant,
+  { page, input }: { readonly page: readonly Place[]; readonly input: BulkReplayInput },
+): Promise<{ chosen: Chosen[]; passedOver: PassedOver[] }> {
+  const candidates = await readCandidates(transaction, page, input.toEndpointId ?? null);
+  const closed = await closedEndpoints(transaction, candidates);
+  const chosen: Chosen[] = [];
+  const passedOver: PassedOver[] = [];
+  const numbers = new Map<string, number>();
+  for (const candidate of candidates) {
+    const refusal = refusalOf(candidate, { closed, now });
+    if (refusal !== null) {
+      passedOver.push(refusal);
+      continue;
+    }
+    const pair = `${candidate.eventId} ${candidate.endpointId}`;
+    const replayNo = (numbers.get(pair) ?? candidate.replayNo) + 1;
+    numbers.set(pair, replayNo);
+    chosen.push({ ...candidate, replayNo });
+  }
+  return { chosen, passedOver };
+}
+
+/** Anew, now that nobody else replays these. */
+async function readCandidates(transaction: Transaction, page: readonly Place[], toEndpointId: string | null): Promise<readonly Candidate[]> {
+  const { rows } = await sql<Candidate>`
+    select d.id, d.event_id, d.merchant_id, d.installation_id, d.status, e.occurred_at, t.id as endpoint_id, ${replaysOf(sql`d.id`)} as replays,
+      exists (select from webhook_delivery r where r.replay_of = d.id and r.status in ('pending', 'sending', 'retrying')) as is_under_way,
+      exists (select from webhook_delivery r where r.replay_of = d.id and r.status = 'succeeded') as has_arrived,
+      coalesce((select max(r.replay_no) from webhook_delivery r where r.event_id = d.event_id and r.endpoint_id = t.id), 0) as replay_no
+    from webhook_delivery d join event e on e.id = d.event_id cross join lateral (select coalesce(${toEndpointId}::text, d.endpoint_id) as id) t
+    where d.id = any(${page.map(({ id }) => id)}::text[]) order by d.event_id, d.id`.execute(transaction);
+  return rows;
+}
+
+/** Why nothing goes to an endpoint; the others cannot be switched off until the replays are there. */
+async function closedEndpoints(
+  transaction: Transaction,
+  candidates: readonly Candidate[],
+): Promise<(endpointId: string, installationId: string) => PassedOver | null> {
+  const ids = [...new Set(candidates.map(({ endpointId }) => cleaned(endpointId)))];
+  const { rows } = await sql<{ id: string; installationId: string; isOpen: boolean }>`
+    select w.id, w.installation_id, w.status = 'enabled' and i.status = 'active' as is_open
+    from webhook_endpoint w join installation i on i.id = w.installation_id
+    where w.id = any(${ids}::text[]) and w.status <> 'deleted' order by w.id for share of w`.execute(transaction);
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return (endpointId, installationId) => {
+    const endpoint = found.get(endpointId);
+    if (endpoint?.installationId !== installationId) return "webhook_endpoint_not_found";
+    return endpoint.isOpen ? null : "webhook_endpoint_disabled";
+  };
+}
+
+function refusalOf(
+  candidate: Candidate,
+  { closed, now }: { readonly closed: (endpointId: string, installationId: string) => PassedOver | null; readonly now: Date },
+): PassedOver | null {
+  if (candidate.isUnderWay) return "delivery_in_progress";
+  if (candidate.hasArrived) return "delivery_already_succeeded";
+  return replayRefusal(candidate, { isForced: false, now }) ?? closed(candidate.endpointId, candidate.installationId);
+}
+
+async function insertReplays(
+  transaction: Transaction,
+  { chosen, input, now }: { readonly chosen: readonly Chosen[]; readonly input: BulkReplayInput; readonly now: Date },
+): Promise<void> {
+  if (chosen.length === 0) return;
+  const rows = chosen.map(({ id, merchantId, installationId, eventId, endpointId, replayNo }) => ({
+    id: createId("webhookDelivery", now.getTime()),
+    merchantId,
+    installationId,
+    eventId,
+    endpointId,
+    replayNo,
+    replayOf: id,
+    replayReason: input.reason,
+    replayNote: input.note ?? null,
+    status: "pending" as const,
+    nextAttemptAt: now,
+    lease: null,
+    createdAt: now,
+    finishedAt: null,
+  }));
+  await transaction.insertInto("webhookDelivery").values(rows).execute();
+}

@@ -1,0 +1,140 @@
+/** Makes a delivery once more: a new one of the same event, with the same body, to the endpoint as it is now. What was is left as it was. */
+import { type RawBuilder, sql } from "kysely";
+import { afterCommit, type Transaction } from "#database/transaction.ts";
+import { fail, type Failure } from "#foundation/failure.ts";
+import { requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { createId } from "#foundation/ids.ts";
+import { isCleanText } from "#foundation/text.ts";
+import { subjectsOfCatalog } from "./event-types.ts";
+import { type DeliveryStatus, type ReplayFacts, replayRefusal, type ReplayReason, replaysMax } from "./replay-rules.ts";
+
+export interface ReplayTenant {
+  /** Null: whoever it belongs to; for the platform's own hands. */
+  readonly merchantId: string | null;
+  /** The installation that asks; null: who runs the merchant, for any of its installations. */
+  readonly installationId: string | null;
+  readonly now: Date;
+  /** Called once it is there to be sent. */
+  readonly wakeDeliveries: () => void;
+}
+
+export interface ReplayInput {
+  readonly deliveryId: string;
+  readonly reason: ReplayReason;
+  /** Another endpoint of the installation; without it the one it went to. */
+  readonly endpointId?: string | null | undefined;
+  /** Also where it succeeded. */
+  readonly force?: boolean | null | undefined;
+  readonly note?: string | null | undefined;
+}
+
+export interface Replayed {
+  readonly deliveryId: string;
+  /** What it is a replay of. */
+  readonly original: { readonly id: string; readonly status: DeliveryStatus };
+}
+
+export const replayNoteMax = 200;
+
+export async function replayDelivery(transaction: Transaction, tenant: ReplayTenant, input: ReplayInput): Promise<Replayed> {
+  requireNoFaults(textFaults("/note", input.note, { min: 0, max: replayNoteMax, lines: "many" }));
+  const delivery = await lockDelivery(transaction, tenant, input.deliveryId);
+  const endpoint = await lockEndpoint(transaction, delivery, input.endpointId ?? delivery.endpointId);
+  const refusal = replayRefusal(delivery, { isForced: input.force === true, now: tenant.now });
+  if (refusal !== null) throw refuseDelivery(refusal, delivery);
+  requireEnabled(endpoint, delivery);
+  const deliveryId = await insertReplay(transaction, { delivery, endpointId: endpoint.id, input, now: tenant.now });
+  afterCommit(transaction, tenant.wakeDeliveries);
+  return { deliveryId, original: { id: delivery.originalId, status: delivery.originalStatus } };
+}
+
+/** An installation is not told of what it may not read any more. */
+export const isHeard = sql<boolean>`(not e.subject_type = any(${subjectsOfCatalog}::text[]) or 'catalog:read' = any(i.scopes))`;
+
+interface LockedDelivery extends ReplayFacts {
+  readonly id: string;
+  readonly eventId: string;
+  readonly endpointId: string;
+  readonly merchantId: string;
+  readonly installationId: string;
+  readonly installationStatus: "active" | "suspended" | "uninstalled";
+  readonly originalId: string;
+  readonly originalStatus: DeliveryStatus;
+}
+
+/** Replays of one event are made one after the other: how many there are is counted under its lock, and each has a number of its own. */
+async function lockDelivery(transaction: Transaction, tenant: ReplayTenant, deliveryId: string): Promise<LockedDelivery> {
+  const { merchantId, installationId } = tenant;
+  const isTheirs = sql`${isOrAny(sql`d.merchant_id`, merchantId)} and ${isOrAny(sql`d.installation_id`, installationId)}`;
+  const which = sql`d.id = ${isCleanText(deliveryId) ? deliveryId : ""} and ${isTheirs} and ${isHeard}`;
+  const from = sql`webhook_delivery d join event e on e.id = d.event_id join installation i on i.id = d.installation_id`;
+  await sql`select from ${from} where ${which} for no key update of e`.execute(transaction);
+  const { rows } = await sql<LockedDelivery>`
+    select d.id, d.status, d.event_id, d.endpoint_id, d.merchant_id, d.installation_id, i.status as installation_status, e.occurred_at,
+      o.id as original_id, o.status as original_status, ${replaysOf(sql`o.id`)} as replays
+    from ${from} join webhook_delivery o on o.id = coalesce(d.replay_of, d.id)
+    where ${which}`.execute(transaction);
+  const [delivery] = rows;
+  if (delivery === undefined) throw fail("webhook_delivery_not_found");
+  return delivery;
+}
+
+/** Null: any. */
+export const isOrAny = (column: RawBuilder<unknown>, value: string | null): RawBuilder<boolean> =>
+  value === null ? sql<boolean>`true` : sql<boolean>`${column} = ${value}`;
+
+export const replaysOf = (originalId: RawBuilder<unknown>): RawBuilder<number> =>
+  sql<number>`(select count(*) from webhook_delivery r where r.replay_of = ${originalId})::integer`;
+
+interface Target {
+  readonly id: string;
+  readonly status: "enabled" | "disabled" | "auto_disabled" | "deleted";
+  readonly disabledReason: string | null;
+  readonly version: number;
+}
+
+/** It cannot be switched off or deleted until the replay is there, which then shares its fate. */
+async function lockEndpoint(transaction: Transaction, { installationId }: LockedDelivery, endpointId: string): Promise<Target> {
+  const endpoint = await transaction
+    .selectFrom("webhookEndpoint")
+    .select(["id", "status", "disabledReason", "version"])
+    .where("id", "=", isCleanText(endpointId) ? endpointId : "")
+    .where("installationId", "=", installationId)
+    .where("status", "<>", "deleted")
+    .forShare()
+    .executeTakeFirst();
+  if (endpoint === undefined) throw fail("webhook_endpoint_not_found");
+  return endpoint;
+}
+
+function requireEnabled({ id, status, disabledReason, version }: Target, { installationStatus }: LockedDelivery): void {
+  if (status === "enabled" && installationStatus === "active") return;
+  const reason = status === "enabled" ? `installation_${installationStatus}` : disabledReason;
+  throw fail("webhook_endpoint_disabled", {
+    conflict: { resource: "webhook_endpoint", id, currentStatus: status, currentVersion: version, reason, data: {} },
+  });
+}
+
+function refuseDelivery(code: NonNullable<ReturnType<typeof replayRefusal>>, { id, status }: LockedDelivery): Failure {
+  const data = code === "delivery_replay_limit_reached" ? { limit: replaysMax } : {};
+  return fail(code, { conflict: { resource: "webhook_delivery", id, currentStatus: status, currentVersion: null, reason: null, data } });
+}
+
+interface NewReplay {
+  readonly delivery: LockedDelivery;
+  readonly endpointId: string;
+  readonly input: ReplayInput;
+  readonly now: Date;
+}
+
+async function insertReplay(transaction: Transaction, { delivery, endpointId, input, now }: NewReplay): Promise<string> {
+  const id = createId("webhookDelivery", now.getTime());
+  const { eventId, merchantId, installationId, originalId } = delivery;
+  await sql`
+    insert into webhook_delivery (id, merchant_id, installation_id, event_id, endpoint_id, replay_no, replay_of, replay_reason, replay_note, status,
+      next_attempt_at, created_at)
+    select ${id}, ${merchantId}, ${installationId}, ${eventId}, ${endpointId}, coalesce(max(replay_no), 0) + 1, ${originalId}, ${input.reason},
+      ${input.note ?? null}, 'pending', ${now}::timestamptz, ${now}::timestamptz
+    from webhook_delivery where event_id = ${eventId} and endpoint_id = ${endpointId}`.execute(transaction);
+  return id;
+}

@@ -1,0 +1,61 @@
+/** What happened is kept for 30 days: then it goes, with all that was sent of it. */
+import { beforeEach, expect, it } from "vitest";
+import { sweeps } from "#app/sweeps.ts";
+import { describeOnBoth } from "#test/support/databases.ts";
+import { useWorld } from "#test/support/use-world.ts";
+import { makeEndpoint } from "#test/operations/webhook-calls.ts";
+import { replayAsStaff } from "#test/operations/replay-calls.ts";
+import { makeDeliveries, makeDelivery, makeEvent, makeEvents } from "./delivery-rows.ts";
+
+const dayMs = 86_400_000;
+
+describeOnBoth("old events", (_open, engine) => {
+  const world = useWorld(engine);
+  let endpointId: string;
+  beforeEach(async () => {
+    await world().database.db.deleteFrom("event").execute();
+    ({ id: endpointId } = await makeEndpoint(world()));
+    await world().database.db.deleteFrom("event").execute();
+  });
+
+  const sweep = async (signal = new AbortController().signal): Promise<unknown> => {
+    const found = sweeps.find(({ name }) => name === "delete old events");
+    return found?.run(world().app.services, { now: world().clock.now(), signal });
+  };
+  const left = async (): Promise<Record<string, number>> => {
+    const { db } = world().database;
+    const tables = ["event", "webhookDelivery", "webhookAttempt"] as const;
+    const counts = await Promise.all(tables.map(async (table) => [table, (await db.selectFrom(table).select("id").execute()).length] as const));
+    return Object.fromEntries(counts);
+  };
+
+  it("go at 30 days with their deliveries, attempts and replays, and not a millisecond before", async () => {
+    const [old, young] = [await makeEvent(world()), await makeEvent(world(), { ageMs: -1 })];
+    const deliveryId = await makeDelivery(world(), { endpointId, eventId: old, attempts: 3 });
+    expect((await replayAsStaff(world(), { deliveryId })).error).toBeUndefined();
+    await makeDelivery(world(), { endpointId, eventId: young, attempts: 1 });
+    world().clock.advance(30 * dayMs - 1);
+    expect([await sweep(), await left()]).toEqual([0, { event: 2, webhookDelivery: 3, webhookAttempt: 4 }]);
+    world().clock.advance(1);
+    expect([await sweep(), await left()]).toEqual([1, { event: 1, webhookDelivery: 1, webhookAttempt: 1 }]);
+    expect((await world().database.db.selectFrom("event").select("id").execute()).map(({ id }) => id)).toEqual([young]);
+  });
+
+  it("take what still waits to be sent with them", async () => {
+    const eventId = await makeEvent(world(), { ageMs: 30 * dayMs });
+    for (const status of ["pending", "sending", "retrying"] as const) {
+      const { id } = await makeEndpoint(world());
+      await makeDelivery(world(), { endpointId: id, eventId, status });
+    }
+    await sweep();
+    const waiting = await world().database.db.selectFrom("webhookDelivery").select("id").where("eventId", "=", eventId).execute();
+    expect(waiting).toEqual([]);
+  });
+
+  it("go some at a time, all of them in one round unless it is told to stop", async () => {
+    const events = await makeEvents(world(), 450, { ageMs: 31 * dayMs });
+    await makeDeliveries(world(), events, { endpointId });
+    expect([await sweep(AbortSignal.abort()), (await left())["event"]]).toEqual([200, 250]);
+    expect([await sweep(), await left()]).toEqual([250, { event: 0, webhookDelivery: 0, webhookAttempt: 0 }]);
+  });
+});
