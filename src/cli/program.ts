@@ -7,20 +7,30 @@ export async function createProgram(name: string | undefined): Promise<Command> 
     .command("serve")
     .description("Serves everything on one port.")
     .action(async () => (await import("./serve.ts")).serve());
+  program
+    .command("gateway")
+    .description("Serves requests and leaves payments, webhooks and sweeps to workers. Needs PostgreSQL.")
+    .action(async () => (await import("./serve.ts")).serve("gateway"));
+  program
+    .command("worker")
+    .description("Does payments, webhooks and sweeps, and answers for its health alone. Any number of them. Needs PostgreSQL.")
+    .action(async () => (await import("./serve.ts")).serve("worker"));
   if (name !== "serve") await addOthers(program);
   for (const command of program.commands) command.exitOverride();
   return program;
 }
 
 async function addOthers(program: Command): Promise<void> {
-  const [{ migrateCommand, seedCommand }, { addAccessCommands }, { showConfig }] = await Promise.all([
+  const [{ migrateCommand, seedCommand }, { addAccessCommands }, { webhookCommand }, { showConfig }] = await Promise.all([
     import("./data-commands.ts"),
     import("./access-commands.ts"),
+    import("./webhook-commands.ts"),
     import("./config-command.ts"),
   ]);
   program.addCommand(migrateCommand());
   program.addCommand(seedCommand());
   addAccessCommands(program);
+  program.addCommand(webhookCommand());
   program
     .command("config")
     .description("Prints the settings in force, secrets masked.")

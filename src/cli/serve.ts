@@ -1,23 +1,25 @@
-/** `serve`: starts everything, says where it is, and stops in order when it is told to. */
+/** `serve`, `gateway`, `worker`: start what they are for, say where it is, and stop in order when they are told to. */
 import { type App, createApp } from "#app/app.ts";
-import { misspeltSettings, readSettings, type Settings } from "#app/settings.ts";
+import type { Role } from "#app/background.ts";
+import { BadSetting, misspeltSettings, readSettings, type Settings } from "#app/settings.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import { createLog, type Log } from "#foundation/log.ts";
 import { print } from "./output.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 
-export async function serve(): Promise<void> {
+export async function serve(role: Role = "all"): Promise<void> {
   const settings = readSettings(process.env);
+  if (role !== "all" && settings.databaseUrl === undefined)
+    throw new BadSetting(`DATABASE_URL is required: ${role} shares a database with other processes, and the embedded one has room for one.`);
   const log = createLog(settings.logLevel);
   for (const { given, meant } of misspeltSettings(process.env)) log.warn({ setting: given }, `${given} is no setting: is ${meant} meant?`);
-  const app = await createApp({ settings, log });
+  const app = await createApp({ settings, log, role });
   try {
-    const demo = settings.demo
-      ? await prepareDemo(app.database, { dataDir: settings.dataDir, publicUrl: app.publicUrl, now: app.clock.now(), keyring: app.services.keyring })
-      : undefined;
+    const demo = settings.demo ? await prepareDemo(app.database, { ...app.services, dataDir: settings.dataDir, now: app.clock.now() }) : undefined;
     const address = await app.listen();
     stopOnSignal(app, log);
-    welcome(address, settings, demo);
+    if (role === "worker") print(`\nCommerce Gateway's worker: health at ${address}/healthz and ${address}/readyz\n`);
+    else welcome(address, settings, demo);
   } catch (error) {
     await app.close();
     throw error;

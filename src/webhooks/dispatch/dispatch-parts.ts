@@ -1,0 +1,23 @@
+/** What a dispatcher works with. */
+import type { Database } from "#database/connect.ts";
+import type { Clock } from "#foundation/clock.ts";
+import type { Keyring } from "#foundation/encryption.ts";
+import type { Log } from "#foundation/log.ts";
+import type { RenderSubject } from "#webhooks/outbox.ts";
+import type { SafeSender } from "#webhooks/safe-request.ts";
+
+export interface DispatchParts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly keyring: Keyring;
+  readonly sender: SafeSender;
+  readonly render: RenderSubject;
+  readonly log: Log;
+  /** WEBHOOK_RETRY_SCALE. */
+  readonly scale: number;
+  readonly random?: () => number;
+  /** So many attempts at once. */
+  readonly sendingMax?: number;
+  /** How long `stop` waits for what is being sent. */
+  readonly stopMsMax?: number;
+}

@@ -1,0 +1,94 @@
+/**
+ * Makes deliveries of events: one for each endpoint that wants to hear of it and may. An event says itself whether this is done, so that one whose
+ * transaction was committed late is not passed over.
+ */
+import { sql } from "kysely";
+import type { Database } from "#database/connect.ts";
+import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { createId } from "#foundation/ids.ts";
+import { subjectsOfCatalog } from "#webhooks/event-types.ts";
+
+export const batchEventsMax = 200;
+/** A statement has 65 535 parameters at most, and a row a dozen. */
+const rowsMax = 1_000;
+
+export interface FannedOut {
+  readonly events: number;
+  /** Whose deliveries are due now. */
+  readonly endpointIds: readonly string[];
+}
+
+/** A batch of the oldest. */
+export function fanOut(db: Database, now: Date): Promise<FannedOut> {
+  return inTransaction(db, async (transaction) => {
+    const taken = await takeEvents(transaction, now);
+    const events = new Set(taken.map(({ eventId }) => eventId)).size;
+    const matches = taken.filter((match): match is Match => match.endpointId !== null);
+    return { events, endpointIds: await insertDeliveries(transaction, { matches, now }) };
+  });
+}
+
+interface Match {
+  readonly eventId: string;
+  readonly endpointId: string;
+  readonly merchantId: string;
+  readonly installationId: string;
+  readonly isAwaited: boolean;
+}
+
+/** An event that nobody wants to hear of stands there once, without an endpoint. */
+type Taken = Match | { readonly eventId: string; readonly endpointId: null };
+
+/**
+ * The oldest events, with everybody they concern. Orders, carts and what belongs to them are told to whoever may read them; what concerns one
+ * installation, to that one, its own end included; an endpoint is not told of itself. Nobody is locked out meanwhile: what comes to stand at an
+ * endpoint that is switched off in the same moment is tidied up after (`close-deliveries.ts`).
+ */
+async function takeEvents(transaction: Transaction, now: Date): Promise<readonly Taken[]> {
+  const { rows } = await sql<Taken>`
+    with taken as (
+      select id, merchant_id, installation_id, type, subject_type, subject_id from event where fanned_out_at is null
+      order by id limit ${batchEventsMax} for update skip locked
+    ), fanned_out as (
+      update event e set fanned_out_at = ${now}::timestamptz from taken where e.id = taken.id
+    )
+    select e.id as event_id, w.id as endpoint_id, w.merchant_id, w.installation_id,
+      w.status = 'enabled' and (w.installation_status = 'active' or e.subject_type = 'installation') as is_awaited
+    from taken e left join lateral (
+      select w.id, w.merchant_id, w.installation_id, w.status, i.status as installation_status from webhook_endpoint w
+      join installation i on i.id = w.installation_id and (i.status <> 'uninstalled' or e.subject_type = 'installation')
+        and (not e.subject_type = any(${subjectsOfCatalog}::text[]) or 'catalog:read' = any(i.scopes))
+      where w.merchant_id = e.merchant_id and w.status <> 'deleted' and w.id <> e.subject_id
+        and (e.installation_id is null or e.installation_id = w.installation_id)
+        and w.event_types && array['*', split_part(e.type, '.', 1) || '.*', e.type]
+    ) w on true
+    order by e.id, w.id`.execute(transaction);
+  return rows;
+}
+
+async function insertDeliveries(
+  transaction: Transaction,
+  { matches, now }: { readonly matches: readonly Match[]; readonly now: Date },
+): Promise<string[]> {
+  if (matches.length === 0) return [];
+  const rows = matches.map(({ isAwaited, ...match }) => ({
+    ...match,
+    id: createId("webhookDelivery", now.getTime()),
+    status: isAwaited ? ("pending" as const) : ("skipped" as const),
+    nextAttemptAt: isAwaited ? now : null,
+    finishedAt: isAwaited ? null : now,
+    replayOf: null,
+    replayReason: null,
+    replayNote: null,
+    lease: null,
+    createdAt: now,
+  }));
+  for (let start = 0; start < rows.length; start += rowsMax) {
+    await transaction
+      .insertInto("webhookDelivery")
+      .values(rows.slice(start, start + rowsMax))
+      .onConflict((conflict) => conflict.columns(["eventId", "endpointId", "replayNo"]).doNothing())
+      .execute();
+  }
+  return [...new Set(matches.filter(({ isAwaited }) => isAwaited).map(({ endpointId }) => endpointId))];
+}

@@ -1,0 +1,160 @@
+/** Endpoints and events as rows, and a sender that plays their receivers. */
+import { createKeyring, type Keyring } from "#foundation/encryption.ts";
+import { createId } from "#foundation/ids.ts";
+import { createLog } from "#foundation/log.ts";
+import type { OpenDatabase } from "#database/connect.ts";
+import type { DispatchParts } from "#webhooks/dispatch/dispatch-parts.ts";
+import { createDispatcher, type Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
+import type { EventType } from "#webhooks/event-types.ts";
+import type { AttemptResult, SafeRequest } from "#webhooks/safe-request.ts";
+import { createSecret, secretHint } from "#webhooks/signatures.ts";
+import { TestClock } from "#test/support/world.ts";
+
+export const arrived: AttemptResult = { httpStatus: 204, errorCode: null, durationMs: 3, retryAfterSeconds: null };
+export const refused = (httpStatus = 500, retryAfterSeconds: number | null = null): AttemptResult => ({
+  httpStatus,
+  errorCode: "http_status",
+  durationMs: 3,
+  retryAfterSeconds,
+});
+
+export type Answer = (request: SafeRequest) => AttemptResult | Promise<AttemptResult>;
+
+export interface DispatchWorld {
+  readonly database: OpenDatabase;
+  readonly clock: TestClock;
+  readonly keyring: Keyring;
+  readonly sent: SafeRequest[];
+  /** What the receivers say from now on. */
+  answer: Answer;
+  dispatcher(parts?: Partial<DispatchParts>): Dispatcher;
+  merchant(): Promise<Installed>;
+  endpoint(installed: Installed, row?: EndpointRow): Promise<EndpointMade>;
+  event(installed: Pick<Installed, "merchantId">, row?: EventRow): Promise<string>;
+}
+
+export interface Installed {
+  readonly merchantId: string;
+  readonly installationId: string;
+}
+
+export interface EndpointMade {
+  readonly id: string;
+  readonly url: string;
+  readonly secret: string;
+}
+
+interface EndpointRow {
+  /** One of its own unless told. */
+  readonly url?: string;
+  readonly eventTypes?: string[];
+  readonly status?: "enabled" | "disabled" | "deleted";
+  readonly payloadMode?: "snapshot" | "thin";
+  readonly maxPerSecond?: number;
+}
+
+interface EventRow {
+  readonly type?: EventType;
+  readonly subjectId?: string;
+  readonly subjectType?: string;
+  readonly installationId?: string;
+}
+
+export function createDispatchWorld(database: OpenDatabase): DispatchWorld {
+  const { db } = database;
+  const clock = new TestClock();
+  const keyring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
+  const sent: SafeRequest[] = [];
+  const world: DispatchWorld = {
+    database,
+    clock,
+    keyring,
+    sent,
+    answer: () => arrived,
+    dispatcher: (parts = {}) =>
+      createDispatcher({
+        db,
+        clock,
+        keyring,
+        log: createLog("silent"),
+        scale: 1,
+        random: () => 0.5,
+        render: () => Promise.resolve({ version: 1 }),
+        sender: {
+          send: async (request) => {
+            sent.push(request);
+            return world.answer(request);
+          },
+          close: () => Promise.resolve(),
+        },
+        ...parts,
+      }),
+    merchant: async () => {
+      const at = clock.now();
+      const [merchantId, installationId, appId] = [createId("merchant"), createId("installation"), createId("app")];
+      const named = { name: "Shop", createdAt: at, updatedAt: at };
+      await db
+        .insertInto("merchant")
+        .values({ ...named, id: merchantId, slug: merchantId.replace("_", "-"), mode: "test", defaultLocale: "en", defaultMarket: "DE" })
+        .execute();
+      await db.insertInto("app").values({ id: appId, name: "App", createdAt: at }).execute();
+      const scopes = ["catalog:read"];
+      await db.insertInto("installation").values({ id: installationId, merchantId, appId, scopes, installedAt: at, updatedAt: at }).execute();
+      return { merchantId, installationId };
+    },
+    endpoint: async ({ merchantId, installationId }, { eventTypes = ["*"], status = "enabled", url: urlWanted, ...row } = {}) => {
+      const at = clock.now();
+      const [id, secretId, secret] = [createId("webhookEndpoint"), createId("webhookSecret"), createSecret()];
+      const url = urlWanted ?? `https://${id.replace("_", "-")}.example.com/hooks`;
+      const off = status === "disabled" ? { disabledReason: "manual" as const, disabledAt: at } : { disabledReason: null, disabledAt: null };
+      const owner = { merchantId, installationId };
+      await db
+        .insertInto("webhookEndpoint")
+        .values({
+          id,
+          ...owner,
+          url,
+          urlNormalized: url,
+          description: null,
+          status,
+          ...off,
+          eventTypes,
+          maxPerSecond: 100,
+          ...row,
+          createdAt: at,
+          updatedAt: at,
+        })
+        .execute();
+      await db.insertInto("webhookEndpointHealth").values({ endpointId: id, installationId, tokensAt: at }).execute();
+      const sealed = keyring.seal(secret, { table: "webhook_secret", column: "sealed", rowId: secretId });
+      await db
+        .insertInto("webhookSecret")
+        .values({ id: secretId, endpointId: id, version: 1, ...sealed, hint: secretHint(secret), createdAt: at, expiresAt: null })
+        .execute();
+      return { id, url, secret };
+    },
+    event: async ({ merchantId }, { type = "order.placed", subjectId = createId("order"), subjectType = "order", installationId } = {}) => {
+      const id = createId("event", clock.now().getTime());
+      const body = (data: object): string => JSON.stringify({ id, type, data });
+      await db
+        .insertInto("event")
+        .values({
+          id,
+          merchantId,
+          installationId: installationId ?? null,
+          type,
+          schemaVersion: 1,
+          subjectType,
+          subjectId,
+          subjectVersion: 1,
+          snapshot: body({ object: { id: subjectId, note: "Grüße" } }),
+          thin: body({ object: { id: subjectId } }),
+          occurredAt: clock.now(),
+          fannedOutAt: null,
+        })
+        .execute();
+      return id;
+    },
+  };
+  return world;
+}

@@ -1,0 +1,132 @@
+/** What arrives together is written together, each by its own right; and who has nothing to send does not ask for it. */
+import { beforeAll, beforeEach, expect, it } from "vitest";
+import { createLog } from "#foundation/log.ts";
+import { describeOnBoth } from "#test/support/databases.ts";
+import { createRound, type Round } from "#webhooks/dispatch/round.ts";
+import { arrived, createDispatchWorld, type DispatchWorld, type EndpointMade } from "./dispatch-world.ts";
+
+const calls = { onDone: () => undefined, onMore: () => undefined };
+
+describeOnBoth("the dispatcher", (open) => {
+  let world: DispatchWorld;
+  const statements: string[] = [];
+  beforeAll(async () => {
+    world = createDispatchWorld(await open({ poolSize: 10, onStatement: ({ query }) => statements.push(query.sql) }));
+  });
+  beforeEach(async () => {
+    // What an earlier test left is nobody's any more.
+    await world.database.db.updateTable("installation").set({ status: "suspended" }).execute();
+    world.sent.length = 0;
+    world.answer = () => arrived;
+  });
+
+  const round = (): Round =>
+    createRound({
+      db: world.database.db,
+      clock: world.clock,
+      keyring: world.keyring,
+      log: createLog("silent"),
+      scale: 1,
+      random: () => 0.5,
+      render: () => Promise.resolve({ version: 1 }),
+      sender: {
+        send: async (request) => {
+          world.sent.push(request);
+          return world.answer(request);
+        },
+        close: () => Promise.resolve(),
+      },
+    });
+  /** One event that eight endpoints hear of, and all answers at once when it is told. */
+  const sendEight = async () => {
+    const shop = await world.merchant();
+    const endpoints: EndpointMade[] = [];
+    for (let made = 0; made < 8; made += 1) endpoints.push(await world.endpoint(shop));
+    world.clock.advance(1000);
+    await world.event(shop);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    world.answer = async () => {
+      await promise;
+      return arrived;
+    };
+    const one = round();
+    expect(await one.go({ ...calls, wasTold: true })).toBe(8);
+    await expect.poll(() => world.sent.length).toBe(8);
+    const deliveryIds = endpoints.map(({ url }) => String(world.sent.find((request) => request.url === url)?.headers["webhook-delivery-id"]));
+    return { one, deliveryIds, answerAll: resolve };
+  };
+  const written = () => statements.filter((text) => text.includes("insert into webhook_attempt")).length;
+  const claims = () => statements.filter((text) => text.includes("skip locked") && text.includes("webhook_secret")).length;
+  const states = (deliveryIds: readonly string[]) =>
+    world.database.db.selectFrom("webhookDelivery").select(["id", "status"]).where("id", "in", deliveryIds).orderBy("id").execute();
+  const attemptsOf = async (deliveryIds: readonly string[]) =>
+    (
+      await world.database.db.selectFrom("webhookAttempt").select("deliveryId").where("deliveryId", "in", deliveryIds).orderBy("deliveryId").execute()
+    ).map(({ deliveryId }) => deliveryId);
+
+  it("writes in one statement what arrives while the one before is being written", async () => {
+    const { one, deliveryIds, answerAll } = await sendEight();
+    const before = written();
+    answerAll();
+    await one.idle();
+    expect(written() - before).toBe(2);
+    expect(await states(deliveryIds)).toEqual(deliveryIds.toSorted().map((id) => ({ id, status: "succeeded" })));
+    expect(await attemptsOf(deliveryIds)).toEqual(deliveryIds.toSorted());
+    const healths = await world.database.db
+      .selectFrom("webhookEndpointHealth")
+      .select("lastSuccessAt")
+      .where("lastSuccessAt", "is not", null)
+      .execute();
+    expect(healths.filter(({ lastSuccessAt }) => lastSuccessAt?.getTime() === world.clock.now().getTime())).toHaveLength(8);
+  });
+
+  it("writes nothing for whoever has lost the right to, and all the others", async () => {
+    const { one, deliveryIds, answerAll } = await sendEight();
+    const [canceled = "", ...others] = deliveryIds;
+    const { db } = world.database;
+    const now = world.clock.now();
+    await db
+      .updateTable("webhookDelivery")
+      .set({ status: "canceled", nextAttemptAt: null, lease: null, finishedAt: now })
+      .where("id", "=", canceled)
+      .execute();
+    answerAll();
+    await one.idle();
+    expect(await states([canceled])).toEqual([{ id: canceled, status: "canceled" }]);
+    expect(await attemptsOf(deliveryIds)).toEqual(others.toSorted());
+  });
+
+  it("lets what cannot be written spoil nothing else", async () => {
+    const { one, deliveryIds, answerAll } = await sendEight();
+    // The seventh to answer: it comes in the middle of others.
+    const [spoiled = ""] = deliveryIds.slice(6);
+    const startedAt = world.clock.now();
+    const attempt = { id: `wha_${spoiled}`, deliveryId: spoiled, number: 1, startedAt, durationMs: 1, httpStatus: 204, errorCode: null };
+    await world.database.db.insertInto("webhookAttempt").values(attempt).execute();
+    answerAll();
+    await one.idle();
+    const status = (id: string): string => (id === spoiled ? "retrying" : "succeeded");
+    expect(await states(deliveryIds)).toEqual(deliveryIds.toSorted().map((id) => ({ id, status: status(id) })));
+    expect(await attemptsOf(deliveryIds)).toEqual(deliveryIds.toSorted());
+  });
+
+  it("asks for nothing more where everything was sent, and at once where a place has become free", async () => {
+    const { one, answerAll } = await sendEight();
+    answerAll();
+    await one.idle();
+    const before = claims();
+    expect(await one.go({ ...calls, wasTold: false })).toBe(0);
+    expect(claims()).toBe(before);
+    expect(one.isWarm()).toBe(false);
+
+    const shop = await world.merchant();
+    await world.endpoint(shop);
+    world.clock.advance(1000);
+    for (let made = 0; made < 5; made += 1) await world.event(shop);
+    expect(await one.go({ ...calls, wasTold: true })).toBe(4);
+    await one.idle();
+    expect(one.isWarm()).toBe(true);
+    expect(await one.go({ ...calls, wasTold: false })).toBe(1);
+    await one.idle();
+  });
+});
