@@ -7,6 +7,7 @@ import { createId } from "#foundation/ids.ts";
 import type { Database } from "#database/connect.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import { sql } from "kysely";
+import type { AccessHappening } from "./access-happening.ts";
 import { noteUse } from "./last-used.ts";
 import { isScope, type Scope } from "./scopes.ts";
 import { matchesDigest, mintSecret, parseSecret } from "./secrets.ts";
@@ -86,8 +87,14 @@ export interface Access {
   readonly now: Date;
 }
 
+export interface ApiKeyMade {
+  readonly apiKeyId: string;
+  readonly value: string;
+  readonly happened: readonly AccessHappening[];
+}
+
 /** Makes a key; its value is in the answer and nowhere else. A key may hold no scope that its installation lacks. */
-export async function createApiKey(transaction: Transaction, access: Access, input: ApiKeyInput): Promise<{ apiKeyId: string; value: string }> {
+export async function createApiKey(transaction: Transaction, access: Access, input: ApiKeyInput): Promise<ApiKeyMade> {
   const installation = await transaction
     .selectFrom("installation")
     .innerJoin("merchant", "merchant.id", "installation.merchantId")
@@ -120,16 +127,38 @@ export async function createApiKey(transaction: Transaction, access: Access, inp
       expiresAt: input.expiresAt,
     })
     .execute();
-  return { apiKeyId, value: minted.value };
+  const { id: installationId, merchantId } = installation;
+  return { apiKeyId, value: minted.value, happened: [{ type: "api_key.created", id: apiKeyId, merchantId, installationId, previous: null }] };
 }
 
 /** From its commit on the key is refused. Revoking twice is revoking once: the first time stands. */
-export async function revokeApiKey(transaction: Transaction, access: Access, apiKeyId: string): Promise<void> {
-  const { numUpdatedRows } = await transaction
-    .updateTable("apiKey")
-    .set((eb) => ({ revokedAt: eb.fn.coalesce("revokedAt", eb.val(access.now)) }))
+export async function revokeApiKey(transaction: Transaction, access: Access, apiKeyId: string): Promise<AccessHappening[]> {
+  const key = await transaction
+    .selectFrom("apiKey")
+    .select(["id", "revokedAt"])
     .where("id", "=", apiKeyId)
     .$if(access.merchantId !== null, (query) => query.where("merchantId", "=", access.merchantId ?? ""))
+    .forUpdate()
     .executeTakeFirst();
-  if (numUpdatedRows === 0n) throw fail("resource_not_found", { message: "There is no such API key." });
+  if (key === undefined) throw fail("resource_not_found", { message: "There is no such API key." });
+  return key.revokedAt === null ? revokeKeys(transaction, access, { column: "id", value: key.id }) : [];
+}
+
+/** A key, or all of an installation; which of them were in force is what is answered. */
+export async function revokeKeys(
+  transaction: Transaction,
+  { now }: Pick<Access, "now">,
+  { column, value }: { readonly column: "id" | "installationId"; readonly value: string },
+): Promise<AccessHappening[]> {
+  const revoked = await transaction
+    .updateTable("apiKey")
+    .set((key) => ({ revokedAt: now, version: key("version", "+", 1) }))
+    .where(column, "=", value)
+    .where("revokedAt", "is", null)
+    .returning(["id", "merchantId", "installationId", "version"])
+    .execute();
+  return revoked.map(({ id, merchantId, installationId, version }) => {
+    const previous = { version: version - 1, revokedAt: null };
+    return { type: "api_key.revoked", id, merchantId, installationId, previous };
+  });
 }

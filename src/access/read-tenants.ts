@@ -7,7 +7,7 @@ import type { ApiKeyTable, AppTable, InstallationTable, InternalTokenTable, Merc
 export type MerchantRow = Omit<Selectable<MerchantTable>, "referenceKey">;
 export type AppRow = Selectable<AppTable>;
 export type InstallationRow = Selectable<InstallationTable>;
-export type ApiKeyRow = Omit<Selectable<ApiKeyTable>, "digest">;
+export type ApiKeyRow = Omit<Selectable<ApiKeyTable>, "digest" | "expiryNotices">;
 export type InternalTokenRow = Omit<Selectable<InternalTokenTable>, "digest" | "tokenId">;
 
 const merchantColumns = [
@@ -39,6 +39,7 @@ const apiKeyColumns = [
   "revokedAt",
   "lastUsedAt",
   "rotatesTo",
+  "version",
 ] as const;
 const tokenColumns = ["id", "merchantId", "name", "role", "lastFour", "createdAt", "expiresAt", "revokedAt", "lastUsedAt"] as const;
 

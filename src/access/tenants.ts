@@ -3,7 +3,8 @@ import { type FailureConflict, fail, failAt } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { brokenConstraint, sqlState, uniqueViolation } from "#database/sql-state.ts";
 import { type Transaction } from "#database/transaction.ts";
-import type { Access } from "./api-keys.ts";
+import type { AccessHappening } from "./access-happening.ts";
+import { type Access, revokeKeys } from "./api-keys.ts";
 import type { Scope } from "./scopes.ts";
 
 export interface MerchantInput {
@@ -112,10 +113,10 @@ export type InstallationChange = { readonly installationId: string } & (
 );
 
 /** Uninstalling is for good and revokes the installation's keys with it. */
-export async function changeInstallation(transaction: Transaction, access: Access, change: InstallationChange): Promise<void> {
+export async function changeInstallation(transaction: Transaction, access: Access, change: InstallationChange): Promise<AccessHappening[]> {
   const current = await transaction
     .selectFrom("installation")
-    .select(["id", "status", "scopes", "version"])
+    .select(["id", "merchantId", "status", "scopes", "version"])
     .where("id", "=", change.installationId)
     .$if(access.merchantId !== null, (query) => query.where("merchantId", "=", access.merchantId ?? ""))
     .forUpdate()
@@ -124,21 +125,27 @@ export async function changeInstallation(transaction: Transaction, access: Acces
   if (current.status === "uninstalled") throw fail("invalid_state", { conflict: conflictOf("installation", current, "uninstalled") });
   const next = "scopes" in change ? { scopes: [...new Set(change.scopes)].toSorted() } : { status: change.status };
   const isSame = "scopes" in next ? next.scopes.join(" ") === current.scopes.join(" ") : next.status === current.status;
-  if (isSame) return;
+  if (isSame) return [];
   await transaction
     .updateTable("installation")
     .set({ ...next, version: current.version + 1, updatedAt: access.now })
     .where("id", "=", current.id)
     .execute();
-  if ("status" in next && next.status === "uninstalled") {
-    await transaction
-      .updateTable("apiKey")
-      .set({ revokedAt: access.now })
-      .where("installationId", "=", current.id)
-      .where("revokedAt", "is", null)
-      .execute();
-  }
+  const { id, merchantId, version, scopes } = current;
+  const before = "status" in next ? { status: current.status } : { scopes: scopes.toSorted() };
+  const type = "status" in next ? transitions[next.status] : "installation.scopes_changed";
+  const isOver = "status" in next && next.status === "uninstalled";
+  return [
+    { type, id, merchantId, installationId: id, previous: { version, ...before } },
+    ...(isOver ? await revokeKeys(transaction, access, { column: "installationId", value: id }) : []),
+  ];
 }
+
+const transitions = {
+  active: "installation.resumed",
+  suspended: "installation.suspended",
+  uninstalled: "installation.uninstalled",
+} as const;
 
 function conflictOf(
   resource: string,

@@ -1,5 +1,6 @@
 /** Making merchants, apps, installations, keys and tokens from the command line: the same rules as the graph's mutations. */
 import { Command, InvalidArgumentError, Option } from "commander";
+import type { AccessHappening } from "#access/access-happening.ts";
 import { type Access, createApiKey, revokeApiKey } from "#access/api-keys.ts";
 import { createInternalToken, revokeInternalToken } from "#access/internal-tokens.ts";
 import { apiKeyList, internalTokenList } from "#access/read-tenants.ts";
@@ -9,6 +10,7 @@ import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { isCountry, parseLocale } from "#foundation/locales.ts";
 import { isSlug } from "#foundation/text.ts";
 import { printResult } from "./output.ts";
+import { tellFromCommand } from "./tell-access.ts";
 import { withDatabase } from "./with-database.ts";
 
 interface Json {
@@ -29,14 +31,26 @@ export function addAccessCommands(program: Command): void {
 
 const command = (name: string, description: string): Command => new Command(name).description(description).option("--json", "as JSON").exitOverride();
 
+interface CommandAccess extends Access {
+  /** Takes what became of installations and keys. */
+  readonly tell: (happened: readonly AccessHappening[]) => void;
+}
+
 /** The platform's own hands: no merchant is foreign to the command line. */
 async function write<Result extends Readonly<Record<string, unknown>>>(
   { json }: Json,
-  work: (transaction: Transaction, access: Access) => Promise<Result>,
+  work: (transaction: Transaction, access: CommandAccess) => Promise<Result>,
 ): Promise<void> {
-  await withDatabase(async ({ db }) =>
-    printResult(await inTransaction(db, (transaction) => work(transaction, { merchantId: null, now: new Date() })), json === true),
-  );
+  await withDatabase(async ({ db }, settings) => {
+    const now = new Date();
+    const happened: AccessHappening[] = [];
+    const done = await inTransaction(db, async (transaction) => {
+      const result = await work(transaction, { merchantId: null, now, tell: (more) => void happened.push(...more) });
+      await tellFromCommand(transaction, happened, { db, settings, now });
+      return result;
+    });
+    printResult(done, json === true);
+  });
 }
 
 function merchantCreate(): Command {
@@ -92,7 +106,8 @@ function keyCreate(): Command {
     .action(async (given: Json & { installation: string; name: string; scopes: Scope[]; expires?: Date }) => {
       const input = { installationId: given.installation, name: given.name, scopes: given.scopes, expiresAt: given.expires ?? null };
       await write(given, async (transaction, access) => {
-        const { apiKeyId, value } = await createApiKey(transaction, access, input);
+        const { apiKeyId, value, happened } = await createApiKey(transaction, access, input);
+        access.tell(happened);
         return { id: apiKeyId, key: value };
       });
     });
@@ -103,7 +118,7 @@ function keyRevoke(): Command {
     .argument("<id>", "the key's id, key_…")
     .action(async (id: string, given: Json) => {
       await write(given, async (transaction, access) => {
-        await revokeApiKey(transaction, access, id);
+        access.tell(await revokeApiKey(transaction, access, id));
         return { id, revoked: true };
       });
     });

@@ -3,11 +3,13 @@
  * may have its effect once only (an idempotency key), the transaction is already there and holds the record too.
  */
 import type { InputRef, ShapeFromTypeParam, TypeParam } from "@pothos/core";
+import type { AccessHappening } from "#access/access-happening.ts";
 import type { Access } from "#access/api-keys.ts";
 import type { Tenant } from "#commerce/catalog/write-tenant.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { tellAccess } from "#graph/access/tell-access.ts";
 import { type Cause, withOutbox } from "#webhooks/outbox.ts";
 import { builder, type Caller, callerOf, staff } from "./builder.ts";
 import type { GraphContext } from "./context.ts";
@@ -18,7 +20,12 @@ type Types = (typeof builder)["$inferSchemaTypes"];
 /** A rule that changes something of one merchant, all in the transaction it is given. */
 export type TenantWork<Input, Changed> = (transaction: Transaction, tenant: Tenant, input: Input) => Promise<Changed>;
 /** The same of what belongs to the platform, or to a merchant that the input names. */
-export type AccessWork<Input, Changed> = (transaction: Transaction, access: Access, input: Input) => Promise<Changed>;
+export type AccessWork<Input, Changed> = (transaction: Transaction, access: ToldAccess, input: Input) => Promise<Changed>;
+
+export interface ToldAccess extends Access {
+  /** Takes what became of installations and keys. */
+  readonly tell: (happened: readonly AccessHappening[]) => void;
+}
 
 interface MutationParts<Input extends object, Changed, Type extends TypeParam<Types>> {
   readonly description: string;
@@ -76,8 +83,15 @@ export function accessMutation<Input extends object, Changed, Type extends TypeP
         input: t.arg({ type: input, required: true, description: "What shall change." }),
       },
       resolve: (async (_root: unknown, args: { input: Input }, context: GraphContext) => {
-        const access: Access = { merchantId: ownerOf(context), now: context.clock.now() };
-        return answer(context, await write(context.db, (transaction) => change(transaction, access, args.input)));
+        const now = context.clock.now();
+        const happened: AccessHappening[] = [];
+        const access: ToldAccess = { merchantId: ownerOf(context), now, tell: (more) => void happened.push(...more) };
+        const changed = await write(context.db, async (transaction) => {
+          const result = await change(transaction, access, args.input);
+          await tellAccess(transaction, happened, { now, cause: causeOf(context), render: context.services.render });
+          return result;
+        });
+        return answer(context, changed);
       }) as never,
     }),
   );

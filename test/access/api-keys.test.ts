@@ -58,7 +58,7 @@ describeOnBoth("API keys", (open) => {
 
   it("lose a scope that their installation loses, and have it again with it", async () => {
     const { value } = await create({ scopes: ["catalog:read", "webhooks:read"] });
-    const setScopes = (scopes: ("catalog:read" | "webhooks:read")[]): Promise<void> =>
+    const setScopes = (scopes: ("catalog:read" | "webhooks:read")[]): Promise<unknown> =>
       inTransaction(db, (transaction) => changeInstallation(transaction, platform, { installationId, scopes }));
     await setScopes(["webhooks:read"]);
     expect([...(await verifyApiKey(db, value, now)).scopes]).toEqual(["webhooks:read"]);
@@ -68,7 +68,8 @@ describeOnBoth("API keys", (open) => {
 
   it("are revoked for good: the first time stands, and a foreign merchant cannot", async () => {
     const { apiKeyId, value } = await create();
-    const revoke = (access: Access): Promise<void> => inTransaction(db, (transaction) => revokeApiKey(transaction, access, apiKeyId));
+    const revoke = (access: Access): ReturnType<typeof revokeApiKey> =>
+      inTransaction(db, (transaction) => revokeApiKey(transaction, access, apiKeyId));
     expect(await codeOf(revoke({ merchantId: "mer_other", now }))).toBe("resource_not_found");
     expect((await verifyApiKey(db, value, now)).apiKeyId).toBe(apiKeyId);
     await revoke(platform);

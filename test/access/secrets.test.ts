@@ -5,6 +5,7 @@ import { bearerToken } from "#access/authorization.ts";
 import { digestOf, matchesDigest, mintSecret, parseSecret } from "#access/secrets.ts";
 import { Failure } from "#foundation/failure.ts";
 import { checksumOf, unknownKey, withOtherSecret, withTypo } from "#test/support/keys.ts";
+import { changeEndpoint, createWebhook, makeEndpoint } from "#test/operations/webhook-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
 describe("an API key", () => {
@@ -89,6 +90,31 @@ describe.each(["pglite", "postgres"] as const)("what is kept on %s", (engine) =>
       const { rows } = await sql`
         select 1 from ${sql.table(tableName)} where ${sql.ref(columnName)}::text ~ ${pattern} limit 1`.execute(database.db);
       expect({ tableName, columnName, found: rows.length }).toEqual({ tableName, columnName, found: 0 });
+    }
+  });
+
+  it("has no webhook secret in any column of any table, as text, base64 or bytes, and none in the log", async () => {
+    const { database, logged } = world();
+    const { id, secret } = await makeEndpoint(world());
+    const headers = { "idempotency-key": "kept" };
+    const { body } = await createWebhook(world(), { headers });
+    await createWebhook(world(), { headers });
+    const rotated = await changeEndpoint(world(), "webhookSecretRotate", { endpointId: id });
+    await changeEndpoint(world(), "webhookEndpointTest", { endpointId: id });
+    const secrets: string[] = [secret, body.data.secret.value, rotated.data.secret.value];
+    expect(new Set(secrets).size).toBe(3);
+    const base64 = secrets.map((value) => value.slice("whsec_".length));
+    const bytes = base64.flatMap((text) => [Buffer.from(text, "base64"), Buffer.from(text)]).map((buffer) => buffer.toString("hex"));
+    const forms = [...base64, ...bytes];
+    expect(forms.filter((form) => JSON.stringify(logged).includes(form))).toEqual([]);
+    const { rows: tables } = await sql<{ name: string }>`
+      select table_name as name from information_schema.tables where table_schema = 'public'`.execute(database.db);
+    expect(tables.map(({ name }) => name)).toEqual(expect.arrayContaining(["webhook_secret", "event", "idempotency_record"]));
+    for (const { name } of tables) {
+      // A row as text has its bytes in hexadecimal.
+      const { rows } = await sql`
+        select 1 from ${sql.table(name)} t, unnest(${forms}::text[]) form where position(form in t::text) > 0 limit 1`.execute(database.db);
+      expect({ name, found: rows.length }).toEqual({ name, found: 0 });
     }
   });
 });

@@ -61,7 +61,10 @@ export async function createWorld(open: Open): Promise<World> {
     return Promise.resolve();
   };
   let happenings: Happening[] = [];
-  const outbox: Tenant["outbox"] = { append: (happening) => void happenings.push(happening) };
+  const outbox: Tenant["outbox"] = {
+    append: (happening) => void happenings.push(happening),
+    appendLast: (tell) => void happenings.push(...tell()),
+  };
   const tenantOf = (merchantId: string, now = startOfWorld): Tenant => ({ merchantId, now, reindex, outbox });
   const tenant = tenantOf("mer_one");
   const other = tenantOf("mer_two");

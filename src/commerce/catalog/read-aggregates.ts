@@ -44,6 +44,8 @@ export interface VariantPart {
   readonly reserved: number;
   readonly backorderLimit: number;
   readonly lowStockThreshold: number;
+  /** Rises with every change of its stock. */
+  readonly stockVersion: number;
   readonly prices: readonly PricePart[];
 }
 
@@ -103,6 +105,13 @@ export async function findProductAggregates(reader: Reader, ids: readonly string
   return new Map(rows.map(({ product }) => [product.id, product]));
 }
 
+/** The product of each variant, by the variant's id. */
+export async function findProductsOf(reader: Reader, variantIds: readonly string[]): Promise<Map<string, string>> {
+  const { rows } = await sql<{ id: string; productId: string }>`
+    select id, product_id from variant where id = any(${variantIds}::text[])`.execute(reader);
+  return new Map(rows.map(({ id, productId }) => [id, productId]));
+}
+
 export interface PublicAddress {
   readonly merchantSlug: string;
   readonly productSlug: string;
@@ -146,7 +155,8 @@ const variants = (
 > => sql`coalesce((select json_agg(json_build_object('id', v.id, 'sku', v.sku, 'gtin', v.gtin, 'options', v.options, 'mediaId', v.media_id,
     'restrictions', v.restrictions, 'requiresShipping', v.requires_shipping, 'weightGrams', v.weight_grams, 'maxOrderQuantity', v.max_order_quantity,
     'discontinued', v.discontinued, 'availableFrom', ${utc(sql`v.available_from`)}, 'onHand', coalesce(sl.on_hand, 0), 'reserved', ${reservedAt(now)},
-    'backorderLimit', coalesce(sl.backorder_limit, 0), 'lowStockThreshold', coalesce(sl.low_stock_threshold, 0), 'prices', ${prices}) order by v.position, v.id)
+    'backorderLimit', coalesce(sl.backorder_limit, 0), 'lowStockThreshold', coalesce(sl.low_stock_threshold, 0),
+    'stockVersion', coalesce(sl.version, 1), 'prices', ${prices}) order by v.position, v.id)
   from variant v left join stock_level sl on sl.variant_id = v.id where v.product_id = p.id), '[]'::json)`;
 
 const aggregate = (now: Date): RawBuilder<ProductAggregate> => sql`json_build_object(

@@ -1,6 +1,7 @@
 /** One item of an import: a product found by its slugs and SKUs, or made; what is left out stays as it is. Refusals are thrown like everywhere. */
 import { sql } from "kysely";
 import { setStock } from "#commerce/inventory/stock.ts";
+import type { StockChange } from "#commerce/inventory/stock-events.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import type { ImportVariantInput, ProductImportItem } from "./write-import-faults.ts";
@@ -8,7 +9,8 @@ import { faultAt, type Faults, requireNoFaults } from "#foundation/faults.ts";
 import { currencyFaults, type PriceInput, savePrices } from "./write-prices.ts";
 import { insertProduct, saveProductCategories, saveProductFields } from "./write-product.ts";
 import { requirePublishable, setStatus } from "./write-publication.ts";
-import { lockProduct, type LockedProduct, requireEditable, type Tenant } from "./write-tenant.ts";
+import type { ProductAggregate } from "./read-aggregates.ts";
+import { lockProduct, type LockedProduct, type ProductEvent, requireEditable, type Tenant } from "./write-tenant.ts";
 import { saveTranslations } from "./write-translations.ts";
 import { type SavedVariants, saveVariants } from "./write-variants.ts";
 
@@ -17,13 +19,16 @@ export interface ImportContext {
   readonly defaultLocale: string;
   readonly markets: ReadonlyMap<string, { readonly id: string; readonly currency: string }>;
   readonly categoryIds: ReadonlyMap<string, string>;
+  /** The products that the items speak of, as they are before the import. */
+  readonly befores: ReadonlyMap<string, ProductAggregate>;
 }
 
 export interface ImportedItem {
   readonly productId: string;
   readonly isCreated: boolean;
-  /** Beyond its stock. */
-  readonly isChanged: boolean;
+  /** What changed beyond its stock, in the words in which it is told. */
+  readonly types: readonly ProductEvent[];
+  readonly stockChanges: readonly StockChange[];
   /** It is on sale and something changed, its stock included; or it no longer is. */
   readonly needsIndexing: boolean;
 }
@@ -36,23 +41,34 @@ export async function importItem(
   requireKnown(item, context);
   const found = await findProduct(transaction, tenant, item);
   const product = found ?? (await createDraft(transaction, tenant, { item, context }));
-  const changes = [
-    await saveTranslations(transaction, tenant, {
-      productId: product.id,
-      translations: item.translations,
-      fieldOf: (index) => `/translations/${index}/slug`,
-    }),
-    await saveProductFields(transaction, tenant, { productId: product.id, fields: item }),
-    item.categorySlugs !== undefined && (await saveProductCategories(transaction, product.id, categoryIdsOf(item, context))),
-  ];
+  const areTextsChanged = await saveTranslations(transaction, tenant, {
+    productId: product.id,
+    translations: item.translations,
+    fieldOf: (index) => `/translations/${index}/slug`,
+  });
+  const areFieldsChanged = await saveProductFields(transaction, tenant, { productId: product.id, fields: item });
+  const areCategoriesChanged =
+    item.categorySlugs !== undefined && (await saveProductCategories(transaction, product.id, categoryIdsOf(item, context)));
   const variants = item.variants.map((variant, index) => ({ ...variant, at: `/variants/${index}` }));
   const saved = await saveVariants(transaction, tenant, { product, variants });
-  changes.push(saved.isChanged, (await savePrices(transaction, tenant, pricesOf(item, context, saved.variantIds))).length > 0);
-  const isStockChanged = await setStock(transaction, tenant, countsOf(item.variants, saved));
-  const isStatusChanged = await changeStatus(transaction, tenant, { product, status: item.status ?? product.status });
-  const isChanged = isStatusChanged || changes.includes(true);
+  const arePricesChanged = (await savePrices(transaction, tenant, pricesOf(item, context, saved.variantIds))).length > 0;
+  const counted = await setStock(transaction, tenant, countsOf(item.variants, saved));
+  const status = await changeStatus(transaction, tenant, { product, status: item.status ?? product.status });
+  const types: ProductEvent[] = [
+    ...(areFieldsChanged || areCategoriesChanged || saved.isChanged ? (["product.updated"] as const) : []),
+    ...(areTextsChanged ? (["product.translation_updated"] as const) : []),
+    ...(arePricesChanged ? (["product.price_changed"] as const) : []),
+    ...status,
+  ];
   const isOnSale = product.status === "published" || item.status === "published";
-  return { productId: product.id, isCreated: found === undefined, isChanged, needsIndexing: isOnSale && (isChanged || isStockChanged) };
+  return {
+    productId: product.id,
+    isCreated: found === undefined,
+    types,
+    // What is new has never been anything else.
+    stockChanges: [...saved.stockChanges, ...counted.filter(({ after }) => !saved.createdIds.has(after.variantId))],
+    needsIndexing: isOnSale && types.length + counted.length > 0,
+  };
 }
 
 function requireKnown(item: ProductImportItem, { markets, categoryIds }: ImportContext): void {
@@ -81,22 +97,31 @@ function eachPrice<Found>(
 async function findProduct(transaction: Transaction, tenant: Tenant, item: ProductImportItem): Promise<LockedProduct | undefined> {
   const slugs = item.translations.map(({ slug }) => slug);
   const skus = item.variants.map(({ sku }) => sku.toLowerCase());
-  const { rows } = await sql<{ productId: string }>`
-    select product_id from product_slug where merchant_id = ${tenant.merchantId} and slug = any(${slugs}::text[])
-    union select product_id from variant where merchant_id = ${tenant.merchantId} and lower(sku) = any(${skus}::text[])
-    order by product_id`.execute(transaction);
-  const [first] = rows;
+  const productIds = await findProductsNamed(transaction, tenant.merchantId, { slugs, skus });
+  const [first] = productIds;
   if (first === undefined) return undefined;
-  if (rows.length > 1) {
-    const data = { productIds: rows.map(({ productId }) => productId) };
+  if (productIds.length > 1) {
+    const data = { productIds };
     throw fail("already_exists", {
       message: "The item's slugs and SKUs belong to more than one product.",
-      conflict: { resource: "product", id: first.productId, currentStatus: null, currentVersion: null, reason: "several_products", data },
+      conflict: { resource: "product", id: first, currentStatus: null, currentVersion: null, reason: "several_products", data },
     });
   }
-  const product = await lockProduct(transaction, tenant, first);
+  const product = await lockProduct(transaction, tenant, { productId: first });
   requireEditable(product);
   return product;
+}
+
+export async function findProductsNamed(
+  transaction: Transaction,
+  merchantId: string,
+  { slugs, skus }: { readonly slugs: readonly string[]; readonly skus: readonly string[] },
+): Promise<string[]> {
+  const { rows } = await sql<{ productId: string }>`
+    select product_id from product_slug where merchant_id = ${merchantId} and slug = any(${slugs}::text[])
+    union select product_id from variant where merchant_id = ${merchantId} and lower(sku) = any(${skus}::text[])
+    order by product_id`.execute(transaction);
+  return rows.map(({ productId }) => productId);
 }
 
 async function createDraft(
@@ -134,9 +159,9 @@ async function changeStatus(
   transaction: Transaction,
   tenant: Tenant,
   { product, status }: { readonly product: LockedProduct; readonly status: LockedProduct["status"] },
-): Promise<boolean> {
-  if (status === product.status) return false;
+): Promise<readonly ProductEvent[]> {
+  if (status === product.status) return [];
   if (status === "published") await requirePublishable(transaction, product);
   await setStatus(transaction, tenant, { product, status });
-  return true;
+  return [status === "published" ? "product.published" : "product.unpublished"];
 }

@@ -3,13 +3,15 @@
  * fault that is none of the registry is ours, and ends the whole call.
  */
 import { sql } from "kysely";
+import { tellStock } from "#commerce/inventory/stock-events.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { Failure, type FailureCode, type FailureConflict, type FailureDetail } from "#foundation/failure.ts";
 import { catalogBounds } from "./write-bounds.ts";
 import { countFaults, requireNoFaults } from "#foundation/faults.ts";
 import { importItemFaults, type ProductImportItem } from "./write-import-faults.ts";
-import { type ImportContext, type ImportedItem, importItem } from "./write-import-item.ts";
-import { lockCatalog, recordProductChange, reindexProducts, type Tenant } from "./write-tenant.ts";
+import { findProductsNamed, type ImportContext, type ImportedItem, importItem } from "./write-import-item.ts";
+import { findProductAggregates, type ProductAggregate } from "./read-aggregates.ts";
+import { type ChangedProduct, lockCatalog, recordProductChange, reindexProducts, type Tenant, toId } from "./write-tenant.ts";
 
 export interface ProductsImportInput {
   readonly items: readonly ProductImportItem[];
@@ -45,7 +47,7 @@ export async function importProducts(
     if (!(outcome instanceof Failure)) imported.push(outcome);
     results.push(toResult(index, outcome));
   }
-  await recordImport(transaction, tenant, imported);
+  await recordImport(transaction, tenant, { imported, befores: context.befores });
   return { results };
 }
 
@@ -63,7 +65,20 @@ async function readContext(transaction: Transaction, tenant: Tenant, items: read
     defaultLocale,
     markets: new Map(markets.map(({ id, handle, currency }) => [handle, { id, currency }])),
     categoryIds: new Map(categories.map(({ id, slug }) => [slug, id])),
+    befores: await readBefores(transaction, tenant, items),
   };
+}
+
+/** All at once: the merchant's row is locked, and nobody else changes them meanwhile. */
+async function readBefores(
+  transaction: Transaction,
+  { merchantId, now }: Tenant,
+  items: readonly ProductImportItem[],
+): Promise<ReadonlyMap<string, ProductAggregate>> {
+  const slugs = items.flatMap(({ translations }) => translations.map(({ slug }) => toId(slug)));
+  const skus = items.flatMap(({ variants }) => variants.map(({ sku }) => toId(sku).toLowerCase()));
+  const productIds = await findProductsNamed(transaction, merchantId, { slugs, skus });
+  return productIds.length === 0 ? new Map() : findProductAggregates(transaction, productIds, now);
 }
 
 async function tryItem(
@@ -99,10 +114,33 @@ function toResult(index: number, outcome: ImportedItem | Failure): ProductImport
 }
 
 /** A product that several items speak of changes once; one that was made here has its first version. */
-async function recordImport(transaction: Transaction, tenant: Tenant, imported: readonly ImportedItem[]): Promise<void> {
+async function recordImport(
+  transaction: Transaction,
+  tenant: Tenant,
+  { imported, befores }: { readonly imported: readonly ImportedItem[]; readonly befores: ImportContext["befores"] },
+): Promise<void> {
   const created = new Set(imported.filter(({ isCreated }) => isCreated).map(({ productId }) => productId));
-  const changed = [...new Set(imported.filter(({ isChanged }) => isChanged).map(({ productId }) => productId))].filter((id) => !created.has(id));
+  const changed = changedOf(imported, befores).filter(({ before }) => !created.has(before.id));
   const toIndex = [...new Set(imported.filter(({ needsIndexing }) => needsIndexing).map(({ productId }) => productId))].toSorted();
+  for (const id of created) tellCreated(tenant, id, imported);
+  tellStock(
+    tenant,
+    imported.flatMap(({ stockChanges }) => stockChanges),
+  );
   if (created.size + changed.length > 0) await recordProductChange(transaction, tenant, { changed, alsoIndex: toIndex });
   else await reindexProducts(transaction, tenant, toIndex);
+}
+
+function tellCreated({ outbox }: Tenant, id: string, imported: readonly ImportedItem[]): void {
+  outbox.append({ type: "product.created", id });
+  const isPublished = imported.some(({ productId, types }) => productId === id && types.includes("product.published"));
+  if (isPublished) outbox.append({ type: "product.published", id });
+}
+
+function changedOf(imported: readonly ImportedItem[], befores: ImportContext["befores"]): ChangedProduct[] {
+  return [...Map.groupBy(imported, ({ productId }) => productId)].flatMap(([id, items]) => {
+    const before = befores.get(id);
+    const types = [...new Set(items.flatMap((item) => item.types))];
+    return before === undefined || types.length === 0 ? [] : [{ before, types }];
+  });
 }

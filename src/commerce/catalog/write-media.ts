@@ -53,7 +53,7 @@ export async function attachMedia(
     .insertInto("media")
     .values({ id: mediaId, merchantId: tenant.merchantId, productId: product.id, type, url, alts, width, height, position })
     .execute();
-  await recordProductChange(transaction, tenant, { changed: [product.id] });
+  await recordProductChange(transaction, tenant, { changed: [{ before: product.before, types: ["product.updated"] }] });
   return { productId: product.id, mediaId };
 }
 
@@ -96,6 +96,6 @@ export async function removeMedia(
     .returning("id")
     .executeTakeFirst();
   if (removed === undefined) throw fail("resource_not_found");
-  await recordProductChange(transaction, tenant, { changed: [product.id] });
+  await recordProductChange(transaction, tenant, { changed: [{ before: product.before, types: ["product.updated"] }] });
   return { productId: product.id, mediaId: removed.id };
 }

@@ -8,7 +8,8 @@ import { fail } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import { catalogBounds } from "./write-bounds.ts";
 import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults } from "#foundation/faults.ts";
-import { conflictOf, lockCatalog, recordProductChange, type Tenant, toId } from "./write-tenant.ts";
+import { findProductAggregates } from "./read-aggregates.ts";
+import { type ChangedProduct, conflictOf, lockCatalog, recordProductChange, type Tenant, toId } from "./write-tenant.ts";
 
 export interface PriceAmounts {
   /** In minor units; null ends the offer. */
@@ -41,9 +42,14 @@ export async function setPrices(transaction: Transaction, tenant: Tenant, { pric
   await lockCatalog(transaction, tenant);
   const productOf = await lockVariants(transaction, tenant, prices);
   await requireMarkets(transaction, tenant, prices);
+  const befores = await findProductAggregates(transaction, [...new Set(productOf.values())], tenant.now);
   const changed = await savePrices(transaction, tenant, prices);
   const productIds = [...new Set(changed.flatMap((variantId) => productOf.get(variantId) ?? []))].toSorted();
-  if (productIds.length > 0) await recordProductChange(transaction, tenant, { changed: productIds });
+  const products = productIds.flatMap((id): ChangedProduct[] => {
+    const before = befores.get(id);
+    return before === undefined ? [] : [{ before, types: ["product.price_changed"] }];
+  });
+  if (products.length > 0) await recordProductChange(transaction, tenant, { changed: products });
   return { productIds };
 }
 

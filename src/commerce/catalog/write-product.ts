@@ -54,6 +54,7 @@ export async function createProduct(transaction: Transaction, tenant: Tenant, in
     await saveProductCategories(transaction, productId, input.categoryIds);
   }
   await raiseCatalogVersion(transaction, tenant);
+  tenant.outbox.append({ type: "product.created", id: productId });
   return { productId };
 }
 
@@ -66,7 +67,7 @@ export async function updateProduct(transaction: Transaction, tenant: Tenant, in
     await requireCategories(transaction, tenant, input.categoryIds ?? []);
     isChanged = (await saveProductCategories(transaction, product.id, input.categoryIds ?? [])) || isChanged;
   }
-  if (isChanged) await recordProductChange(transaction, tenant, { changed: [product.id] });
+  if (isChanged) await recordProductChange(transaction, tenant, { changed: [{ before: product.before, types: ["product.updated"] }] });
   return { productId: product.id };
 }
 

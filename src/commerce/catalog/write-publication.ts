@@ -16,6 +16,7 @@ import {
   recordProductChange,
   requireVersion,
   type Tenant,
+  withBefore,
 } from "./write-tenant.ts";
 
 export interface ProductTransitionInput {
@@ -28,7 +29,7 @@ export async function publishProduct(transaction: Transaction, tenant: Tenant, i
   if (product.status === "published") return { productId: product.id };
   await requirePublishable(transaction, product);
   await setStatus(transaction, tenant, { product, status: "published" });
-  await recordProductChange(transaction, tenant, { changed: [product.id] });
+  await recordProductChange(transaction, tenant, { changed: [{ before: product.before, types: ["product.published"] }] });
   return { productId: product.id };
 }
 
@@ -36,8 +37,13 @@ export async function publishProduct(transaction: Transaction, tenant: Tenant, i
 export async function unpublishProduct(transaction: Transaction, tenant: Tenant, input: ProductTransitionInput): Promise<{ productId: string }> {
   const product = await lockProduct(transaction, tenant, input);
   if (product.status === "draft") return { productId: product.id };
+  const { before } = await withBefore(transaction, tenant, product);
   await setStatus(transaction, tenant, { product, status: "draft" });
-  await recordProductChange(transaction, tenant, { changed: [product.id], alsoIndex: product.status === "published" ? [product.id] : [] });
+  const wasOnSale = product.status === "published";
+  await recordProductChange(transaction, tenant, {
+    changed: [{ before, types: [wasOnSale ? "product.unpublished" : "product.updated"] }],
+    alsoIndex: wasOnSale ? [product.id] : [],
+  });
   return { productId: product.id };
 }
 
@@ -53,10 +59,14 @@ export async function deleteProduct(
   const wasSeen = product.publishedAt !== null;
   if (wasSeen) {
     await setStatus(transaction, tenant, { product, status: "archived" });
-    await recordProductChange(transaction, tenant, { changed: [product.id] });
+    await recordProductChange(transaction, tenant, { changed: [{ before: product.before, types: ["product.deleted"] }] });
   } else {
     await transaction.deleteFrom("product").where("id", "=", product.id).where("merchantId", "=", tenant.merchantId).execute();
     await raiseCatalogVersion(transaction, tenant);
+    // As it was, one version later: receivers drop what is not newer than what they have.
+    const { before } = product;
+    const thing = { ...before, version: before.version + 1 };
+    tenant.outbox.append({ type: "product.deleted", id: product.id, before, thing });
   }
   return { productId: product.id, archived: wasSeen };
 }

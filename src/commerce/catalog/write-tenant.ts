@@ -7,7 +7,9 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type FailureConflict } from "#foundation/failure.ts";
 import { isCleanText } from "#foundation/text.ts";
+import type { EventType } from "#webhooks/event-types.ts";
 import type { Outbox } from "#webhooks/outbox.ts";
+import { findProductAggregates, type ProductAggregate } from "./read-aggregates.ts";
 
 export interface Tenant {
   readonly merchantId: string;
@@ -69,16 +71,28 @@ export async function lockProduct(
   return product;
 }
 
+/** With what it was before it is changed, for those who are told of the change. */
+export interface EditedProduct extends LockedProduct {
+  readonly before: ProductAggregate;
+}
+
+/** Of a product that is locked. */
+export async function withBefore(transaction: Transaction, { now }: Tenant, product: LockedProduct): Promise<EditedProduct> {
+  const before = (await findProductAggregates(transaction, [product.id], now)).get(product.id);
+  if (before === undefined) throw new Error(`The product ${product.id} was locked and is not there.`);
+  return { ...product, before };
+}
+
 /** An archived product stays as it was: it is taken back to a draft first. State is checked before version (as in carts). */
 export async function lockEditableProduct(
   transaction: Transaction,
   tenant: Tenant,
   input: { readonly productId: string; readonly expectedVersion?: number | null | undefined },
-): Promise<LockedProduct> {
+): Promise<EditedProduct> {
   const product = await lockProduct(transaction, tenant, { productId: input.productId });
   requireEditable(product);
   requireVersion(conflictOf(product), input.expectedVersion);
-  return product;
+  return withBefore(transaction, tenant, product);
 }
 
 export function requireEditable(product: Pick<LockedProduct, "id" | "status" | "version">): void {
@@ -98,18 +112,27 @@ export function conflictOf(
   return { resource: "product", id: product.id, currentStatus: product.status, currentVersion: product.version, reason, data };
 }
 
-/** Raises each product's version and the catalog's, once, and has those on sale indexed, with others whose place in the index changed. */
+export type ProductEvent = Extract<EventType, `product.${string}`>;
+
+export interface ChangedProduct {
+  readonly before: ProductAggregate;
+  /** What is told of it. */
+  readonly types: readonly ProductEvent[];
+}
+
+/** Raises each product's version and the catalog's, once, tells of it, and has those on sale indexed, with others whose place in the index changed. */
 export async function recordProductChange(
   transaction: Transaction,
   tenant: Tenant,
-  { changed, alsoIndex = [] }: { readonly changed: readonly string[]; readonly alsoIndex?: readonly string[] },
+  { changed, alsoIndex = [] }: { readonly changed: readonly ChangedProduct[]; readonly alsoIndex?: readonly string[] },
 ): Promise<void> {
   const { rows } = await sql<{ id: string }>`
     with raised as (update merchant set catalog_version = catalog_version + 1 where id = ${tenant.merchantId}),
     touched as (
       update product set version = version + 1, updated_at = ${tenant.now}
-      where id = any(${changed}::text[]) and merchant_id = ${tenant.merchantId} returning id, status)
+      where id = any(${changed.map(({ before }) => before.id)}::text[]) and merchant_id = ${tenant.merchantId} returning id, status)
     select id from touched where status = 'published'`.execute(transaction);
+  for (const { before, types } of changed) for (const type of types) tenant.outbox.append({ type, id: before.id, before });
   await reindexProducts(transaction, tenant, [...new Set([...rows.map(({ id }) => id), ...alsoIndex])].toSorted());
 }
 

@@ -44,7 +44,7 @@ export async function upsertProductTranslation(
     throw fail("invalid_state", { conflict: conflictOf(product, "translation_limit_reached", { limit: catalogBounds.localesMax }) });
   }
   const isChanged = await saveTranslations(transaction, tenant, { productId: product.id, translations: [input], fieldOf: () => "/slug" });
-  if (isChanged) await recordProductChange(transaction, tenant, { changed: [product.id] });
+  if (isChanged) await recordProductChange(transaction, tenant, { changed: [{ before: product.before, types: ["product.translation_updated"] }] });
   return { productId: product.id };
 }
 

@@ -3,6 +3,7 @@
  * discontinued. Each variant on sale chooses exactly for the product's options, and no two variants of a product are the same choice.
  */
 import type { Transaction } from "#database/transaction.ts";
+import { type StockChange, tellStock } from "#commerce/inventory/stock-events.ts";
 import { saveStockSettings } from "#commerce/inventory/stock-settings.ts";
 import { requireNoFaults } from "#foundation/faults.ts";
 import { lockEditableProduct, type LockedProduct, recordProductChange, type Tenant } from "./write-tenant.ts";
@@ -26,8 +27,9 @@ export async function upsertVariant(
 ): Promise<{ productId: string; variantId: string }> {
   requireNoFaults(variantFaults("", input));
   const product = await lockEditableProduct(transaction, tenant, input);
-  const { variantIds, isChanged } = await saveVariants(transaction, tenant, { product, variants: [{ ...input, at: "" }] });
-  if (isChanged) await recordProductChange(transaction, tenant, { changed: [product.id] });
+  const { variantIds, isChanged, stockChanges } = await saveVariants(transaction, tenant, { product, variants: [{ ...input, at: "" }] });
+  if (isChanged) await recordProductChange(transaction, tenant, { changed: [{ before: product.before, types: ["product.updated"] }] });
+  tellStock(tenant, stockChanges);
   const [variantId] = variantIds;
   if (variantId === undefined) throw new Error("A variant was saved without an id.");
   return { productId: product.id, variantId };
@@ -38,6 +40,8 @@ export interface SavedVariants {
   readonly variantIds: readonly string[];
   readonly createdIds: ReadonlySet<string>;
   readonly isChanged: boolean;
+  /** To be told when the change stands. */
+  readonly stockChanges: readonly StockChange[];
 }
 
 /** The merchant's row must be locked: it keeps the SKUs still between look and write. The product's options must be written already. */
@@ -49,7 +53,7 @@ export async function saveVariants(
   const current = await readVariants(transaction, tenant, { product, variants });
   const merged = mergeVariants(current, variants);
   const isVariantChanged = await insertOrUpdateVariants(transaction, tenant, { productId: product.id, rows: merged });
-  const isStockChanged = await saveStockSettings(
+  const stock = await saveStockSettings(
     transaction,
     tenant,
     merged.map(({ id, isNew }, index) => ({
@@ -62,6 +66,7 @@ export async function saveVariants(
   return {
     variantIds: merged.map(({ id }) => id),
     createdIds: new Set(merged.filter(({ isNew }) => isNew).map(({ id }) => id)),
-    isChanged: isVariantChanged || isStockChanged,
+    isChanged: isVariantChanged || stock.isChanged,
+    stockChanges: stock.stockChanges,
   };
 }

@@ -5,26 +5,20 @@
  */
 import { sql } from "kysely";
 import { availabilityOf, type Stock } from "#commerce/catalog/availability.ts";
-import type { Tenant } from "#commerce/catalog/write-tenant.ts";
 import type { Transaction } from "#database/transaction.ts";
+import { type StockLevel, tellStock, type StockOwner } from "./stock-events.ts";
 
-/** Whose stock it is, and when. */
-export type StockOwner = Pick<Tenant, "merchantId" | "now">;
-
-export interface StockLevel extends Stock {
-  readonly variantId: string;
-  readonly productId: string;
-}
+export type { StockLevel, StockOwner };
 
 /** By variant; of one that was deleted, or is another merchant's, there is none. */
 export async function lockLevels(
   transaction: Transaction,
-  { merchantId }: StockOwner,
+  { merchantId }: Pick<StockOwner, "merchantId">,
   variantIds: readonly string[],
 ): Promise<Map<string, StockLevel>> {
   if (variantIds.length === 0) return new Map();
   const { rows } = await sql<StockLevel>`
-    select s.variant_id, v.product_id, s.on_hand, s.reserved, s.backorder_limit, s.low_stock_threshold, v.discontinued, v.available_from
+    select s.variant_id, v.product_id, s.version, s.on_hand, s.reserved, s.backorder_limit, s.low_stock_threshold, v.discontinued, v.available_from
     from stock_level s join variant v on v.id = s.variant_id
     where s.variant_id = any(${variantIds}::text[]) and s.merchant_id = ${merchantId}
     order by s.variant_id for no key update of s`.execute(transaction);
@@ -47,16 +41,17 @@ export interface MoveCause {
 /** Gives the levels as they are now. A move that would promise more than there is, is a fault of the caller. */
 export async function moveStock(
   transaction: Transaction,
-  { merchantId, now }: StockOwner,
+  owner: StockOwner,
   { moves, cause }: { readonly moves: readonly StockMove[]; readonly cause: MoveCause | null },
 ): Promise<StockLevel[]> {
+  const { merchantId, now } = owner;
   const moved = moves.filter(({ onHand = 0, reserved = 0 }) => onHand !== 0 || reserved !== 0);
   if (moved.length === 0) return [];
   const rows = moved.map(({ level, onHand = 0, reserved = 0 }) => ({ variantId: level.variantId, onHand, reserved }));
   const changed = await sql<{ variantId: string; hasEndedHolds: boolean }>`
     with m as (select * from json_to_recordset(${JSON.stringify(rows)}::json) as m("variantId" text, "onHand" int, reserved int)),
     moved as (
-      update stock_level s set on_hand = s.on_hand + m."onHand", reserved = s.reserved + m.reserved, updated_at = ${now}::timestamptz
+      update stock_level s set on_hand = s.on_hand + m."onHand", reserved = s.reserved + m.reserved, version = s.version + 1, updated_at = ${now}::timestamptz
       from m where s.variant_id = m."variantId" and s.reserved + m.reserved <= s.on_hand + m."onHand" + s.backorder_limit
       returning s.variant_id, s.on_hand, m."onHand" as delta),
     told as (
@@ -67,19 +62,18 @@ export async function moveStock(
     from moved`.execute(transaction);
   if (changed.rows.length < rows.length)
     throw new Error(`Stock of ${rows.map(({ variantId }) => variantId).join(", ")} was moved beyond what there is.`);
-  const after = moved.map(({ level, onHand = 0, reserved = 0 }) => ({
-    ...level,
-    onHand: level.onHand + onHand,
-    reserved: level.reserved + reserved,
+  const changes = moved.map(({ level, onHand = 0, reserved = 0 }) => ({
+    before: level,
+    after: { ...level, version: level.version + 1, onHand: level.onHand + onHand, reserved: level.reserved + reserved },
   }));
+  tellStock(owner, changes);
   // Who reads takes off what has ended by the clock, which is not in these figures: then any move may be another word.
   const uncertain = new Set(changed.rows.flatMap(({ variantId, hasEndedHolds }) => (hasEndedHolds ? [variantId] : [])));
-  const told = moved.filter(({ level }, index) => uncertain.has(level.variantId) || isOtherwise(level, after[index] ?? level, now));
   await putDown(
     transaction,
-    told.map(({ level }) => level.productId),
+    changes.filter(({ before, after }) => uncertain.has(after.variantId) || isOtherwise(before, after, now)).map(({ after }) => after.productId),
   );
-  return after;
+  return changes.map(({ after }) => after);
 }
 
 const isOtherwise = (before: Stock, after: Stock, now: Date): boolean => availabilityOf(before, now) !== availabilityOf(after, now);

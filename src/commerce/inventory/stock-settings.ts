@@ -4,6 +4,7 @@ import type { Transaction } from "#database/transaction.ts";
 import type { Tenant } from "#commerce/catalog/write-tenant.ts";
 import { insufficientStock, type StockFigures } from "./insufficient-stock.ts";
 import { releaseEndedHolds } from "./reservations.ts";
+import type { StockChange, StockLevel } from "./stock-events.ts";
 import { lockLevels } from "./stock-levels.ts";
 
 export interface StockSettings {
@@ -17,13 +18,19 @@ export interface StockSettings {
 
 const lowStockThresholdDefault = 5;
 
-/** Says whether anything changed. */
-export async function saveStockSettings(transaction: Transaction, tenant: Tenant, settings: readonly StockSettings[]): Promise<boolean> {
+export interface StockSettingsSaved {
+  readonly isChanged: boolean;
+  /** Of levels that were there before: to be told when the change stands. */
+  readonly stockChanges: readonly StockChange[];
+}
+
+/** The merchant's row must be locked: nobody else changes settings meanwhile. */
+export async function saveStockSettings(transaction: Transaction, tenant: Tenant, settings: readonly StockSettings[]): Promise<StockSettingsSaved> {
   const fresh = settings.filter(({ isNew }) => isNew);
   if (fresh.length > 0) await openStockLevels(transaction, tenant, fresh);
   const given = settings.filter(({ isNew, backorderLimit, lowStockThreshold }) => !isNew && (backorderLimit !== null || lowStockThreshold !== null));
-  const isChanged = given.length > 0 && (await changeSettings(transaction, tenant, given));
-  return fresh.length > 0 || isChanged;
+  const stockChanges = given.length > 0 ? await changeSettings(transaction, tenant, given) : [];
+  return { isChanged: fresh.length + stockChanges.length > 0, stockChanges };
 }
 
 async function openStockLevels(transaction: Transaction, tenant: Tenant, settings: readonly StockSettings[]): Promise<void> {
@@ -34,36 +41,45 @@ async function openStockLevels(transaction: Transaction, tenant: Tenant, setting
     on conflict (variant_id) do nothing`.execute(transaction);
 }
 
-async function changeSettings(transaction: Transaction, tenant: Tenant, settings: readonly StockSettings[]): Promise<boolean> {
+async function changeSettings(transaction: Transaction, tenant: Tenant, settings: readonly StockSettings[]): Promise<StockChange[]> {
   await lockLevels(
     transaction,
     tenant,
     settings.map(({ variantId }) => variantId),
   );
-  const isChanged = await writeSettings(transaction, tenant, settings);
+  const changes = await writeSettings(transaction, tenant, settings);
   const refused = await findRefused(transaction, settings);
-  if (refused.length === 0) return isChanged;
+  if (refused.length === 0) return changes;
   const refusedIds = refused.map(({ variantId }) => variantId);
-  if (await releaseEndedHolds(transaction, tenant, refusedIds)) await writeSettings(transaction, tenant, settings);
+  if (await releaseEndedHolds(transaction, tenant, refusedIds)) changes.push(...(await writeSettings(transaction, tenant, settings)));
   const [first] = await findRefused(transaction, settings);
   if (first !== undefined) throw insufficientStock(first);
-  return true;
+  return changes;
 }
 
 const wantedOf = (settings: readonly StockSettings[]): RawBuilder<unknown> =>
   sql`json_to_recordset(${JSON.stringify(settings)}::json) as w("variantId" text, "backorderLimit" int, "lowStockThreshold" int)`;
 
-/** Passes over what is promised to buyers already; says whether anything changed. */
-async function writeSettings(transaction: Transaction, tenant: Tenant, settings: readonly StockSettings[]): Promise<boolean> {
-  const { rows } = await sql`
+/** Passes over what is promised to buyers already. */
+async function writeSettings(transaction: Transaction, tenant: Tenant, settings: readonly StockSettings[]): Promise<StockChange[]> {
+  const { rows } = await sql<StockLevel & Was>`
     update stock_level s set backorder_limit = coalesce(w."backorderLimit", s.backorder_limit),
-      low_stock_threshold = coalesce(w."lowStockThreshold", s.low_stock_threshold), updated_at = ${tenant.now}
-    from ${wantedOf(settings)}
+      low_stock_threshold = coalesce(w."lowStockThreshold", s.low_stock_threshold), version = s.version + 1, updated_at = ${tenant.now}
+    from ${wantedOf(settings)} join stock_level was on was.variant_id = w."variantId" join variant v on v.id = was.variant_id
     where s.variant_id = w."variantId" and s.reserved <= s.on_hand + coalesce(w."backorderLimit", s.backorder_limit)
       and (s.backorder_limit, s.low_stock_threshold)
         is distinct from (coalesce(w."backorderLimit", s.backorder_limit), coalesce(w."lowStockThreshold", s.low_stock_threshold))
-    returning s.variant_id`.execute(transaction);
-  return rows.length > 0;
+    returning s.variant_id, v.product_id, s.version, s.on_hand, s.reserved, s.backorder_limit, s.low_stock_threshold, v.discontinued, v.available_from,
+      was.backorder_limit as backorder_limit_was, was.low_stock_threshold as low_stock_threshold_was`.execute(transaction);
+  return rows.map(({ backorderLimitWas, lowStockThresholdWas, ...after }) => ({
+    before: { ...after, version: after.version - 1, backorderLimit: backorderLimitWas, lowStockThreshold: lowStockThresholdWas },
+    after,
+  }));
+}
+
+interface Was {
+  readonly backorderLimitWas: number;
+  readonly lowStockThresholdWas: number;
 }
 
 /** What was passed over has another limit than wanted. */

@@ -11,7 +11,8 @@ import { reindexProducts, type Tenant, toId } from "#commerce/catalog/write-tena
 import { fail } from "#foundation/failure.ts";
 import { insufficientStock, stockLimitReached } from "./insufficient-stock.ts";
 import { releaseEndedHolds } from "./reservations.ts";
-import { lockLevels, type StockLevel } from "./stock-levels.ts";
+import { type StockChange, type StockLevel, tellStock } from "./stock-events.ts";
+import { lockLevels } from "./stock-levels.ts";
 
 /** `sold` is not among them: only orders sell. */
 export const stockAdjustReasons = ["received", "correction", "damaged", "lost", "returned"] as const;
@@ -37,28 +38,32 @@ const noteMax = 500;
 export async function adjustStock(transaction: Transaction, tenant: Tenant, input: StockAdjustInput): Promise<StockAdjusted> {
   requireNoFaults(adjustFaults(input));
   const product = await lockProductOf(transaction, tenant, input.variantId);
-  let movement = await move(transaction, tenant, input);
-  if (movement === undefined && (await releaseEndedHolds(transaction, tenant, [input.variantId]))) movement = await move(transaction, tenant, input);
-  if (movement === undefined) throw await whyNot(transaction, input);
-  if (product.status === "published") await reindexProducts(transaction, tenant, [product.id]);
-  return { variantId: input.variantId, productId: product.id, ...movement };
+  let figures = await move(transaction, tenant, input);
+  if (figures === undefined && (await releaseEndedHolds(transaction, tenant, [input.variantId]))) figures = await move(transaction, tenant, input);
+  if (figures === undefined) throw await whyNot(transaction, input);
+  const { movementId, ...moved } = figures;
+  const { id: productId, status, ...variant } = product;
+  const after: StockLevel = { variantId: input.variantId, productId, ...variant, ...moved };
+  tellStock(tenant, [{ before: { ...after, version: after.version - 1, onHand: after.onHand - input.delta }, after }]);
+  if (status === "published") await reindexProducts(transaction, tenant, [productId]);
+  return { variantId: input.variantId, productId, movementId, onHand: after.onHand };
 }
 
+type MovedLevel = Omit<StockLevel, "variantId" | "productId" | "discontinued" | "availableFrom"> & { readonly movementId: number };
+
 /** Undefined: it would take what is not there, or is promised. */
-async function move(
-  transaction: Transaction,
-  tenant: Tenant,
-  input: StockAdjustInput,
-): Promise<Pick<StockAdjusted, "movementId" | "onHand"> | undefined> {
-  const { rows } = await sql<{ movementId: number; onHand: number }>`
+async function move(transaction: Transaction, tenant: Tenant, input: StockAdjustInput): Promise<MovedLevel | undefined> {
+  const { rows } = await sql<MovedLevel>`
     with moved as (
-      update stock_level set on_hand = on_hand + ${input.delta}::int, updated_at = ${tenant.now}
+      update stock_level set on_hand = on_hand + ${input.delta}::int, version = version + 1, updated_at = ${tenant.now}
       where variant_id = ${input.variantId} and merchant_id = ${tenant.merchantId}
         and on_hand + ${input.delta}::int between 0 and ${catalogBounds.onHandMax}::int and reserved <= on_hand + ${input.delta}::int + backorder_limit
-      returning variant_id, on_hand)
-    insert into stock_movement (merchant_id, variant_id, delta, on_hand_after, reason, note, created_at)
-    select ${tenant.merchantId}, variant_id, ${input.delta}::int, on_hand, ${input.reason}, ${input.note ?? null}::text, ${tenant.now}::timestamptz from moved
-    returning id as movement_id, on_hand_after as on_hand`.execute(transaction);
+      returning variant_id, version, on_hand, reserved, backorder_limit, low_stock_threshold),
+    told as (
+      insert into stock_movement (merchant_id, variant_id, delta, on_hand_after, reason, note, created_at)
+      select ${tenant.merchantId}, variant_id, ${input.delta}::int, on_hand, ${input.reason}, ${input.note ?? null}::text, ${tenant.now}::timestamptz from moved
+      returning id)
+    select told.id as movement_id, version, on_hand, reserved, backorder_limit, low_stock_threshold from moved, told`.execute(transaction);
   return rows[0];
 }
 
@@ -73,11 +78,15 @@ function adjustFaults({ delta, reason, note }: StockAdjustInput): Faults {
 }
 
 /** The product before the level, as everywhere; a product held still is indexed from what is true when it is. */
-async function lockProductOf(transaction: Transaction, tenant: Tenant, variantId: string): Promise<{ id: string; status: string }> {
+async function lockProductOf(
+  transaction: Transaction,
+  tenant: Tenant,
+  variantId: string,
+): Promise<{ id: string; status: string; discontinued: boolean; availableFrom: Date | null }> {
   const product = await transaction
     .selectFrom("product as p")
     .innerJoin("variant as v", "v.productId", "p.id")
-    .select(["p.id", "p.status"])
+    .select(["p.id", "p.status", "v.discontinued", "v.availableFrom"])
     .where("v.id", "=", toId(variantId))
     .where("v.merchantId", "=", tenant.merchantId)
     .forNoKeyUpdate("p")
@@ -109,21 +118,23 @@ interface StockMove extends StockToSet {
   readonly reason: "received" | "correction";
 }
 
-/** Sets what was counted, for imports. Says whether anything changed. */
-export async function setStock(transaction: Transaction, tenant: Tenant, counts: readonly StockToSet[]): Promise<boolean> {
-  if (counts.length === 0) return false;
+/** Sets what was counted, for imports. Gives what changed, to be told when the import stands. */
+export async function setStock(transaction: Transaction, tenant: Tenant, counts: readonly StockToSet[]): Promise<readonly StockChange[]> {
+  if (counts.length === 0) return [];
   const ids = counts.map(({ variantId }) => variantId);
   let levels = await lockLevels(transaction, tenant, ids);
   const short = counts.filter((count) => isTooLittle(count, levels.get(count.variantId))).map(({ variantId }) => variantId);
   if (short.length > 0 && (await releaseEndedHolds(transaction, tenant, short))) levels = await lockLevels(transaction, tenant, ids);
+  const changes: StockChange[] = [];
   const moves = counts.flatMap((count): StockMove[] => {
-    const level = levels.get(count.variantId);
-    if (level === undefined || level.onHand === count.onHand) return [];
-    if (isTooLittle(count, level)) throw insufficientStock(level, { asked: count.onHand });
-    return [{ ...count, delta: count.onHand - level.onHand, reason: count.isNew ? "received" : "correction" }];
+    const before = levels.get(count.variantId);
+    if (before === undefined || before.onHand === count.onHand) return [];
+    if (isTooLittle(count, before)) throw insufficientStock(before, { asked: count.onHand });
+    changes.push({ before, after: { ...before, version: before.version + 1, onHand: count.onHand } });
+    return [{ ...count, delta: count.onHand - before.onHand, reason: count.isNew ? "received" : "correction" }];
   });
   if (moves.length > 0) await writeMoves(transaction, tenant, moves);
-  return moves.length > 0;
+  return changes;
 }
 
 /** Less than is promised to buyers. */
@@ -135,7 +146,7 @@ async function writeMoves(transaction: Transaction, tenant: Tenant, moves: reado
   await sql`
     with moves as (select * from json_to_recordset(${JSON.stringify(moves)}::json) as m("variantId" text, "onHand" int, delta int, reason text)),
     moved as (
-      update stock_level s set on_hand = m."onHand", updated_at = ${tenant.now} from moves m where s.variant_id = m."variantId")
+      update stock_level s set on_hand = m."onHand", version = s.version + 1, updated_at = ${tenant.now} from moves m where s.variant_id = m."variantId")
     insert into stock_movement (merchant_id, variant_id, delta, on_hand_after, reason, note, created_at)
     select ${tenant.merchantId}, "variantId", delta, "onHand", reason, null, ${tenant.now}::timestamptz from moves`.execute(transaction);
 }

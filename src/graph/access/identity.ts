@@ -1,10 +1,11 @@
 /** Who the caller is: the viewer with its key, installation, app and merchant, and the limits it is held to. */
 import { credentialBuckets, quotas, scaledQuota } from "#access/limits.ts";
-import { type ApiKeyRow, installationList } from "#access/read-tenants.ts";
+import { apiKeyList, type ApiKeyRow, installationList } from "#access/read-tenants.ts";
 import { type Scope, scopeDescriptions } from "#access/scopes.ts";
-import { builder, type Caller, everybody } from "#graph/builder.ts";
+import { builder, type Caller, everybody, staff } from "#graph/builder.ts";
 import { defineEnum } from "#graph/enums.ts";
 import { ApiKeyRef, AppRef, InstallationRef, MerchantRef, ViewerRef } from "#graph/refs.ts";
+import { ownerOf } from "#graph/tenancy.ts";
 
 export const ModeEnum = defineEnum("Mode", {
   description: "Whether real money moves.",
@@ -137,6 +138,8 @@ ApiKeyRef.implement({
     revokedAt: t.expose("revokedAt", { type: "DateTime", nullable: true, description: "When it was revoked." }),
     lastUsedAt: t.expose("lastUsedAt", { type: "DateTime", nullable: true, description: "When it was last used, to the minute." }),
     rotatesTo: t.exposeID("rotatesTo", { nullable: true, description: "The key that takes its place." }),
+    version: t.exposeInt("version", { description: "Rises by one with every change." }),
+    installationId: t.exposeID("installationId", { description: "The installation it belongs to." }),
     installation: t.field({
       type: InstallationRef,
       description: "The installation it belongs to.",
@@ -159,13 +162,28 @@ builder.queryField("installation", (t) =>
     type: InstallationRef,
     nullable: true,
     description: "The installation that the API key of the call belongs to; with an internal token the one named by `id`.",
-    authScopes: { callers: [...keyed, "admin", "analyst", "operator"] },
+    authScopes: { callers: [...keyed, "admin", "analyst", "operator", "system"] },
     args: { id: t.arg.id({ description: "The installation's id; ignored with an API key." }) },
     resolve: async (_root, { id }, { viewer, loaders, db }) => {
       if (viewer.kind === "api_key") return loaders.installations.load(viewer.installationId);
-      if (viewer.kind !== "internal" || id === null || id === undefined) return null;
+      if (viewer.kind === "anonymous" || id === null || id === undefined) return null;
       const found = await installationList(db, viewer.merchantId).where("id", "=", id).executeTakeFirst();
       return found ?? null;
+    },
+  }),
+);
+
+builder.queryField("apiKey", (t) =>
+  t.field({
+    type: ApiKeyRef,
+    nullable: true,
+    description: "An API key by its id, a revoked one included.",
+    authScopes: { callers: [...staff, "system"] },
+    args: { id: t.arg.id({ required: true, description: "The key's id, `key_…`." }) },
+    resolve: async (_root, { id }, context) => {
+      // Events of several keys are rendered together.
+      if (context.viewer.kind === "system") return context.loaders.apiKeys.load(id);
+      return (await apiKeyList(context.db, ownerOf(context)).where("id", "=", id).executeTakeFirst()) ?? null;
     },
   }),
 );

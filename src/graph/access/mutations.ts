@@ -205,7 +205,7 @@ accessMutation("installationScopesSet", {
   input: InstallationScopesSetInput,
   type: InstallationRef,
   change: async (transaction, access, input) => {
-    await changeInstallation(transaction, access, input);
+    access.tell(await changeInstallation(transaction, access, input));
     return input.installationId;
   },
   answer: installationOf,
@@ -216,7 +216,7 @@ type InstallationTransition = (typeof InstallationTransitionInput)["$inferInput"
 const setInstallationStatus =
   (status: "active" | "suspended" | "uninstalled"): AccessWork<InstallationTransition, string> =>
   async (transaction, access, { installationId }) => {
-    await changeInstallation(transaction, access, { installationId, status });
+    access.tell(await changeInstallation(transaction, access, { installationId, status }));
     return installationId;
   };
 
@@ -242,7 +242,11 @@ accessMutation("apiKeyCreate", {
   callers: staff,
   input: ApiKeyCreateInput,
   type: ApiKeyCreated,
-  change: (transaction, access, { expiresAt, ...input }) => createApiKey(transaction, access, { ...input, expiresAt: expiresAt ?? null }),
+  change: async (transaction, access, { expiresAt, ...input }) => {
+    const { happened, ...made } = await createApiKey(transaction, access, { ...input, expiresAt: expiresAt ?? null });
+    access.tell(happened);
+    return made;
+  },
   answer: async ({ loaders }, { apiKeyId, value }) => ({ value, apiKey: await loaders.apiKeys.load(apiKeyId) }),
 });
 
@@ -252,7 +256,7 @@ accessMutation("apiKeyRevoke", {
   input: ApiKeyRevokeInput,
   type: ApiKeyRef,
   change: async (transaction, access, { apiKeyId }) => {
-    await revokeApiKey(transaction, access, apiKeyId);
+    access.tell(await revokeApiKey(transaction, access, apiKeyId));
     return apiKeyId;
   },
   answer: ({ loaders }, id) => loadAnew(loaders.apiKeys, id),

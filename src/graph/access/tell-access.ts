@@ -1,0 +1,39 @@
+/** Writes the events of installations and keys: each for the one installation that it is about. */
+import type { AccessHappening } from "#access/access-happening.ts";
+import { findExpiringKeys, noteExpiry } from "#access/key-expiry.ts";
+import type { Database } from "#database/connect.ts";
+import { handleDueRows } from "#database/due-rows.ts";
+import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { type Circumstances, type RenderSubject, writeEvents } from "#webhooks/outbox.ts";
+
+export interface AccessTelling extends Omit<Circumstances, "merchantId"> {
+  readonly render: RenderSubject;
+}
+
+export async function tellAccess(transaction: Transaction, happened: readonly AccessHappening[], telling: AccessTelling): Promise<void> {
+  for (const [merchantId, its] of Map.groupBy(happened, (happening) => happening.merchantId))
+    await writeEvents(transaction, its, { ...telling, merchantId, fannedOutAt: null });
+}
+
+interface ExpiryRound {
+  readonly db: Database;
+  readonly now: Date;
+  readonly render: RenderSubject;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const cause = { operationId: null, actor: "system", requestId: null } as const;
+
+/** Of keys that end soon. Gives how many. */
+export function tellExpiringKeys({ db, now, render, signal }: ExpiryRound): Promise<number> {
+  return handleDueRows({
+    find: (after: { readonly id: string } | undefined, rowsMax) => findExpiringKeys(db, { now, after: after?.id ?? "", rowsMax }),
+    handle: ({ id }) =>
+      inTransaction(db, async (transaction) => {
+        const happened = await noteExpiry(transaction, { now }, id);
+        await tellAccess(transaction, happened, { now, cause, render });
+        return happened.length > 0;
+      }),
+    signal,
+  });
+}
