@@ -13,24 +13,29 @@ import { createKeyring } from "#foundation/encryption.ts";
 import { parseAcceptLanguage } from "#foundation/locales.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GatewayServices } from "#gateway/call.ts";
-import { type Operation, readContract } from "#gateway/contract.ts";
+import type { Operation } from "#gateway/contract.ts";
 import { authenticate } from "#gateway/credentials.ts";
-import { openMesh } from "#gateway/mesh.ts";
-import { toOpenApi } from "#gateway/openapi.ts";
+import { type Mesh, openMesh } from "#gateway/mesh.ts";
 import { mountOperations } from "#gateway/operations.ts";
 import { createMemoryLimiter, createRedisLimiter, type RateLimiter } from "#gateway/rate-limiter.ts";
 import { createServer, refuseOtherMethods } from "#gateway/server.ts";
 import { respelledSchema } from "#gateway/spelling.ts";
 import { createContext, type GraphServices } from "#graph/context.ts";
 import { mountGraphiql } from "#web/graphiql-page.ts";
-import { mountGraphql } from "#web/graphql.ts";
+import { type GraphqlDoor, mountGraphql } from "#web/graphql.ts";
 import { mountHealth } from "#web/health.ts";
 import { mountPictures } from "#web/pictures.ts";
+import type { Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
+import { createResolvedNames } from "#webhooks/endpoints/resolved-names.ts";
+import type { ResolveName } from "#webhooks/resolve-name.ts";
+import { describeApi } from "./api-description.ts";
+import { createBackground, type Role } from "./background.ts";
+import { wakingAfter } from "./deliveries.ts";
 import { loadEncryptionKeys } from "./encryption-keys.ts";
 import { compileSubjects } from "./event-documents.ts";
-import { createPayments, type Payments } from "./payments.ts";
-import type { Settings } from "./settings.ts";
-import { startSweeps } from "./sweeps.ts";
+import type { Payments } from "./payments.ts";
+import { createPreparation } from "./preparation.ts";
+import { publicUrlOf, type Settings } from "./settings.ts";
 
 export interface AppOptions {
   readonly settings: Settings;
@@ -39,6 +44,10 @@ export interface AppOptions {
   /** An open database to use instead of the settings'; it is not closed with the app. */
   readonly database?: OpenDatabase;
   readonly onStatement?: (event: LogEvent) => void;
+  /** What this process does; everything unless told. */
+  readonly role?: Role;
+  /** Where a name leads to; DNS unless told. */
+  readonly resolveName?: ResolveName;
 }
 
 export interface App {
@@ -48,17 +57,15 @@ export interface App {
   readonly publicUrl: string;
   readonly services: GraphServices;
   readonly payments: Payments;
+  readonly deliveries: Dispatcher;
   listen(): Promise<string>;
   close(): Promise<void>;
 }
 
-/** The embedded database has one connection, which goes round: so many may wait for it, and a slow provider delays nobody else. */
-const embeddedTurns = 8;
-
 export async function createApp(options: AppOptions): Promise<App> {
-  const { settings, log, clock = systemClock } = options;
+  const { settings, log, clock = systemClock, role = "all" } = options;
   const port = settings.port === 0 ? await freePort(settings.host) : settings.port;
-  const publicUrl = settings.publicUrl ?? `http://${settings.host.includes(":") ? `[${settings.host}]` : settings.host}:${port}`;
+  const publicUrl = publicUrlOf({ ...settings, port });
   // Mesh and the database take their time without needing each other.
   const [mesh, database] = await Promise.all([openMesh(), options.database ?? openConfigured(options)]);
   const limiter = createLimiter(options, clock);
@@ -71,51 +78,63 @@ export async function createApp(options: AppOptions): Promise<App> {
     publicUrl,
     keyring,
     rateLimitScale: settings.rateLimitScale,
-    render: (transaction, subject) => render(services, transaction, subject),
-    wakePayments: () => payments.wake(),
+    render: wakingAfter(
+      (transaction, subject) => render(services, transaction, subject),
+      () => background.wakeDeliveries(),
+    ),
+    wakePayments: () => background.wakePayments(),
+    wakeDeliveries: () => background.wakeDeliveries(),
+    resolvedNames: createResolvedNames(options.resolveName),
+    isLoopbackAllowed: settings.webhookAllowLoopback,
   };
   const render = compileSubjects(schema);
-  const payments = createPayments(services, { log, connections: database.engine === "pglite" ? embeddedTurns : settings.databasePool });
+  const background = createBackground(services, { database, settings, log, role });
   const server = await createServer({ publicUrl, log, proxies: settings.trustProxy });
 
-  const { operations, components } = readContract(schema, mesh.documents);
-  mountOperations(server, { db: database.db, clock, publicUrl, limiter, doOnce, compile: compilerOf(schema, services) }, operations);
-  mountDocument(server, JSON.stringify(toOpenApi(operations, components), null, 2));
-  mountGraphql(server, {
-    schema: mesh.schema,
-    plugins: mesh.plugins,
-    services,
-    log,
-    corsOrigins: settings.corsOrigins,
-    doOnce,
-    authenticate: internalAuthentication(services, limiter),
-  });
-  mountPages(server, database);
-  refuseOtherMethods(server, "/graphql", settings.corsOrigins.length > 0 ? ["GET", "POST", "OPTIONS"] : ["GET", "POST"]);
+  if (role !== "worker") mountDoors(server, { mesh, schema, services, limiter, doOnce, log, corsOrigins: settings.corsOrigins });
+  mountPages(server, database, role);
 
-  let stopSweeps: (() => Promise<void>) | undefined;
   return {
     server,
     database,
     clock,
     publicUrl,
     services,
-    payments,
+    payments: background.payments,
+    deliveries: background.deliveries,
     listen: async () => {
-      stopSweeps = startSweeps(services, log);
-      payments.start();
+      background.start();
       await server.listen({ host: settings.host, port });
       return publicUrl;
     },
     close: async () => {
-      await stopSweeps?.();
       await server.close();
-      await payments.stop();
+      await background.stop();
       await limiter.close();
       mesh.close();
       if (options.database === undefined) await database.close();
     },
   };
+}
+
+interface Doors extends Pick<GraphqlDoor, "services" | "log" | "corsOrigins" | "doOnce"> {
+  readonly mesh: Mesh;
+  /** As REST spells it. */
+  readonly schema: GraphQLSchema;
+  readonly limiter: RateLimiter;
+}
+
+/** REST with its document, and the graph. */
+function mountDoors(server: FastifyInstance, { mesh, schema, services, limiter, ...door }: Doors): void {
+  const { db, clock, publicUrl, resolvedNames } = services;
+  const { doOnce, corsOrigins } = door;
+  const prepare = createPreparation(resolvedNames);
+  const { operations, document } = describeApi(schema, mesh.documents);
+  mountOperations(server, { db, clock, publicUrl, limiter, doOnce, prepare, compile: compilerOf(schema, services) }, operations);
+  mountDocument(server, JSON.stringify(document, null, 2));
+  const { schema: graph, plugins } = mesh;
+  mountGraphql(server, { ...door, schema: graph, plugins, services, prepare, authenticate: internalAuthentication(services, limiter) });
+  refuseOtherMethods(server, "/graphql", corsOrigins.length > 0 ? ["GET", "POST", "OPTIONS"] : ["GET", "POST"]);
 }
 
 function createLimiter({ settings, log }: AppOptions, clock: Clock): RateLimiter {
@@ -125,11 +144,14 @@ function createLimiter({ settings, log }: AppOptions, clock: Clock): RateLimiter
     : createRedisLimiter(redisUrl, rateLimitScale, log);
 }
 
-function mountPages(server: FastifyInstance, { db }: OpenDatabase): void {
-  mountGraphiql(server);
+/** A worker shows its health alone. */
+function mountPages(server: FastifyInstance, { db }: OpenDatabase, role: Role): void {
   mountHealth(server, db);
+  for (const path of ["/healthz", "/readyz"]) refuseOtherMethods(server, path, ["GET"]);
+  if (role === "worker") return;
+  mountGraphiql(server);
   mountPictures(server);
-  for (const path of ["/healthz", "/readyz", "/media/demo/:file"]) refuseOtherMethods(server, path, ["GET"]);
+  refuseOtherMethods(server, "/media/demo/:file", ["GET"]);
 }
 
 async function openConfigured({ settings, onStatement }: AppOptions): Promise<OpenDatabase> {

@@ -3,11 +3,11 @@ import { printSchema } from "graphql";
 import { expect, it } from "vitest";
 import { openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
-import { readContract } from "#gateway/contract.ts";
+import { type ApiDescription, describeApi } from "#app/api-description.ts";
 import { openMesh } from "#gateway/mesh.ts";
-import { toOpenApi } from "#gateway/openapi.ts";
 import { respelledSchema } from "#gateway/spelling.ts";
 import graph from "#graph/schema.ts";
+import { eventExamples } from "./generate/event-examples.ts";
 import { renderTables } from "./generate/tables.ts";
 
 it("src/database/tables.ts is what the migrations make", async () => {
@@ -25,12 +25,21 @@ it("schema/schema.graphql is the graph", async () => {
   await expect(`${header}${printSchema(graph)}\n`).toMatchFileSnapshot("../schema/schema.graphql");
 });
 
-it("schema/openapi.json is what the documents and the graph make", async () => {
+async function describeNow(): Promise<ApiDescription> {
   const mesh = await openMesh();
   try {
-    const { operations, components } = readContract(respelledSchema(mesh.schema), mesh.documents);
-    await expect(`${JSON.stringify(toOpenApi(operations, components), null, 2)}\n`).toMatchFileSnapshot("../schema/openapi.json");
+    return describeApi(respelledSchema(mesh.schema), mesh.documents);
   } finally {
     mesh.close();
   }
+}
+
+it("schema/openapi.json is what the documents and the graph make", async () => {
+  const { document } = await describeNow();
+  await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot("../schema/openapi.json");
+});
+
+it("schema/event-examples.json is made from the schemas of what events show", async () => {
+  const { document } = await describeNow();
+  await expect(`${JSON.stringify(eventExamples(document), null, 2)}\n`).toMatchFileSnapshot("../schema/event-examples.json");
 });

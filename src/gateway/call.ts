@@ -30,6 +30,8 @@ export interface GatewayServices {
   readonly publicUrl: string;
   readonly limiter: RateLimiter;
   readonly doOnce: DoOnce;
+  /** Asks what an operation must know from outside of the database, before its transaction begins. */
+  readonly prepare: (operationId: string, body: unknown) => Promise<void> | void;
   /** Compiles a document once; what comes back runs it for one call, all of it in the transaction where one is given. */
   readonly compile: (operation: Operation) => (call: Call, transaction?: Transaction) => Promise<ExecutionResult> | ExecutionResult;
 }

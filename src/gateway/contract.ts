@@ -65,6 +65,8 @@ export interface Operation {
   readonly languageField: string | null;
   /** The field of `data` that is its version. */
   readonly versionField: string | null;
+  /** What calls of an installation are counted in; null: each key has its own for reads and for changes. */
+  readonly ownBucket: Bucket | null;
   readonly failureLimit: FailureLimit | null;
   readonly notFound: FailureCode;
   /** The way from the result's root to the object that holds `data` (and `meta`). */
@@ -102,6 +104,7 @@ function readOperation(schema: GraphQLSchema, document: DocumentNode, components
     response: String(binding["response"]),
     languageField: typeof binding["language"] === "string" ? binding["language"] : null,
     versionField: typeof binding["version"] === "string" ? binding["version"] : null,
+    ownBucket: ownBucketOf(schema, definition),
     failureLimit: failureLimitOf(schema, definition),
     notFound: failureCode(binding["notFound"] ?? "route_not_found"),
     ...readAnswer(schema, definition, components),
@@ -156,6 +159,11 @@ function securityOf(schema: GraphQLSchema, definition: OperationDefinitionNode):
 function bucketOf(id: string, name: unknown): Bucket {
   if (typeof name !== "string" || !isBucket(name)) throw new Error(`schema/operations: ${id}: there is no rate limit ${String(name)}.`);
   return name;
+}
+
+function ownBucketOf(schema: GraphQLSchema, definition: OperationDefinitionNode): Bucket | null {
+  const limited = directive(schema, definition, "limited");
+  return limited === undefined ? null : bucketOf(nameOf(definition), limited["bucket"]);
 }
 
 function failureLimitOf(schema: GraphQLSchema, definition: OperationDefinitionNode): FailureLimit | null {

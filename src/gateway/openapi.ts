@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { scopeDescriptions } from "#access/scopes.ts";
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import type { Operation, Parameter, Security } from "./contract.ts";
+import { toWebhooks, type WebhookDescription, webhookTag } from "./openapi-webhooks.ts";
 import type { Components, JsonSchema } from "./shapes.ts";
 
 /** Codes that only the graph gives. */
@@ -33,12 +34,20 @@ const meanings: Readonly<Record<(typeof statuses)[number], string>> = {
 const tagDescriptions: Readonly<Record<string, string>> = {
   Catalog: "Published products: lists, search and product pages.",
   "Storefront carts": "What buyers are about to buy: addresses, promotions, and the end of a cart.",
+  Webhooks: "Where an installation is told of what happens.",
   Identity: "Whose credential this is, and whether its installation is ready.",
 };
 
 const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
 
-export function toOpenApi(operations: readonly Operation[], components: Components): Part {
+export interface Described {
+  readonly operations: readonly Operation[];
+  readonly components: Components;
+  readonly sent: WebhookDescription;
+}
+
+export function toOpenApi({ operations, components, sent }: Described): Part {
+  const { webhooks, ...parts } = toWebhooks(sent);
   const paths: Record<string, Record<string, Part>> = {};
   for (const operation of operations) {
     const path = (paths[operation.path] ??= {});
@@ -55,9 +64,10 @@ export function toOpenApi(operations: readonly Operation[], components: Componen
       license: { name: "Proprietary", identifier: "LicenseRef-Proprietary" },
     },
     servers: [{ url: "/", description: "This service." }],
-    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name, description: tagDescriptions[name] ?? name })),
+    tags: [...[...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name, description: tagDescriptions[name] ?? name })), webhookTag],
     security: [{ apiKey: [] }],
     paths,
+    webhooks,
     components: {
       securitySchemes: {
         apiKey: {
@@ -69,7 +79,7 @@ export function toOpenApi(operations: readonly Operation[], components: Componen
             .join(" ")}`,
         },
       },
-      ...(operations.some(({ isIdempotent }) => isIdempotent) ? { parameters: { IdempotencyKey: idempotencyKey } } : {}),
+      parameters: { ...(operations.some(({ isIdempotent }) => isIdempotent) ? { IdempotencyKey: idempotencyKey } : {}), ...parts.parameters },
       headers: {
         RequestId: requestIdHeader,
         ApiStability: stabilityHeader,
@@ -77,7 +87,13 @@ export function toOpenApi(operations: readonly Operation[], components: Componen
         ...(operations.some(({ versionField }) => versionField !== null) ? { ETag: etagHeader } : {}),
       },
       responses: Object.fromEntries(statuses.map((status) => [`Error${status}`, errorResponse(status)])),
-      schemas: { ...Object.fromEntries(components), ...answerSchemas(operations), ...bodySchemas(operations), PublicErrorResponse: errorSchema },
+      schemas: {
+        ...Object.fromEntries(components),
+        ...answerSchemas(operations),
+        ...bodySchemas(operations),
+        ...parts.schemas,
+        PublicErrorResponse: errorSchema,
+      },
     },
   };
 }

@@ -55,6 +55,8 @@ const rules: Readonly<Record<string, string>> = {
   minItems: "too_short",
   maxLength: "too_long",
   maxItems: "too_long",
+  minProperties: "too_short",
+  maxProperties: "too_long",
   pattern: "pattern_mismatch",
   format: "invalid_format",
   uniqueItems: "duplicate",

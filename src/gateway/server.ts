@@ -158,7 +158,7 @@ async function refuseUnderPressure(server: FastifyInstance): Promise<void> {
 
 /** A known address with a wrong method is told so before anything else is looked at. */
 export function refuseOtherMethods(server: FastifyInstance, path: string, allowed: readonly string[]): void {
-  const withHead = allowed.includes("GET") ? [...allowed, "HEAD"] : [...allowed];
+  const withHead = allowed.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
   server.route({
     method: server.supportedMethods.filter((method) => !withHead.includes(method)),
     url: path,

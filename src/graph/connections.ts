@@ -34,11 +34,13 @@ export const listTypes = (name: string, plural: string): [{ name: string; descri
 export const pageSizeMax = 100;
 export const pageSizeDefault = 20;
 
-interface Listed<Tables, Name extends keyof Tables, Row> {
+/** What it is paged by; or how a page is found where there is a better way. */
+type Paging<Row> = { readonly column: string } | { readonly pageOf: (page: Page) => Promise<readonly Row[]> };
+
+type Listed<Tables, Name extends keyof Tables, Row> = Paging<Row> & {
   readonly db: Database;
   readonly query: SelectQueryBuilder<Tables, Name, Row>;
-  readonly column: string;
-}
+};
 
 export interface ConnectionOf<Row> {
   readonly edges: { readonly cursor: string; readonly node: Row }[];
@@ -54,15 +56,23 @@ export interface ConnectionOf<Row> {
 /** A page of the query; the count is taken only when somebody asks for it. */
 export async function connectionOf<Tables, Name extends keyof Tables, Row extends { readonly id: string }>(
   args: DefaultConnectionArguments,
-  { db, query, column }: Listed<Tables, Name, Row>,
+  { db, query, ...paging }: Listed<Tables, Name, Row>,
 ): Promise<ConnectionOf<Row>> {
   requirePage(args);
   const connection = await resolveCursorConnection<Promise<readonly Row[]>>(
     { args, toCursor: (row) => row.id, defaultSize: pageSizeDefault, maxSize: pageSizeMax },
-    (page) => pageById(query, column, toPage(page)).execute(),
+    (page) => pageOf(query, paging, toPage(page)),
   );
   const { edges, pageInfo } = connection as unknown as Omit<ConnectionOf<Row>, "totalCount">;
   return { edges, pageInfo, totalCount: () => cappedCount(query, db) };
+}
+
+function pageOf<Tables, Name extends keyof Tables, Row>(
+  query: SelectQueryBuilder<Tables, Name, Row>,
+  paging: Paging<Row>,
+  page: Page,
+): Promise<readonly Row[]> {
+  return "pageOf" in paging ? paging.pageOf(page) : pageById(query, paging.column, page).execute();
 }
 
 function toPage(part: { after?: string | undefined; before?: string | undefined; limit: number; inverted: boolean }): Page {

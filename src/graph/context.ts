@@ -4,6 +4,7 @@ import type { Database } from "#database/connect.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Keyring } from "#foundation/encryption.ts";
+import type { ResolvedNames } from "#webhooks/endpoints/resolved-names.ts";
 import type { RenderSubject } from "#webhooks/outbox.ts";
 import { createLoaders, type Loaders } from "./loaders.ts";
 
@@ -37,6 +38,12 @@ export interface GraphServices {
   readonly render: RenderSubject;
   /** Tells who talks to payment providers that there is something to do. */
   readonly wakePayments: () => void;
+  /** Tells who sends webhooks that there is something to send. */
+  readonly wakeDeliveries: () => void;
+  /** Where the names of endpoints lead to, asked before a transaction begins. */
+  readonly resolvedNames: ResolvedNames;
+  /** Merchants in test mode may have receivers on this machine. */
+  readonly isLoopbackAllowed: boolean;
 }
 
 export interface Asker {

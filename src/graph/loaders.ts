@@ -11,6 +11,7 @@ import { listPublishedProducts, type ProductList } from "#commerce/catalog/list-
 import { type CategoryRow, findCategories } from "#commerce/catalog/product-list.ts";
 import {
   findProductAggregates,
+  findProductsOf,
   findPublicProducts,
   type ProductAggregate,
   type PublicAddress,
@@ -32,6 +33,21 @@ import type { Page } from "#database/page.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { findApiKeys, findApps, findInstallations, findMerchants } from "#access/read-tenants.ts";
 import type { ApiKeyRow, AppRow, InstallationRow, MerchantRow } from "#access/read-tenants.ts";
+import {
+  type AttemptView,
+  type DeliveryView,
+  type EventAsked,
+  type EventLog,
+  type EventView,
+  findAttempts,
+  findDeliveries,
+  findEvents,
+  findLogs,
+  pairOf,
+} from "#webhooks/delivery-log.ts";
+import type { WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts";
+import { findEndpoints, findEndpointsOf } from "#webhooks/endpoints/find-endpoints.ts";
+import { findFixtures, type SealedFixture } from "#webhooks/read-fixture.ts";
 
 export interface Loaders {
   /** Null: there is none. */
@@ -46,6 +62,8 @@ export interface Loaders {
   readonly afterSalesFacts: DataLoader<AfterSalesQuestion, AfterSalesFacts, string>;
   /** Null: deleted since its id was read. */
   readonly products: DataLoader<string, ProductAggregate | null>;
+  /** By variant; null: there is no such variant. */
+  readonly productIdsOfVariants: DataLoader<string, string | null>;
   readonly publicProducts: DataLoader<PublicAddress, PublicProductRow | null, string>;
   /** The published products of a merchant. */
   readonly productLists: DataLoader<string, ProductList>;
@@ -64,6 +82,19 @@ export interface Loaders {
   /** A page of the codes of a promotion, and how many it has. */
   readonly promotionCodes: DataLoader<PromotionCodePage, PromotionCodeRow[], string>;
   readonly promotionCodeCounts: DataLoader<string, number>;
+  /** Null: there is none. */
+  readonly webhookEndpoints: DataLoader<string, WebhookEndpoint | null>;
+  /** Of an installation, the oldest first. */
+  readonly endpointsOfInstallations: DataLoader<string, WebhookEndpoint[]>;
+  /** Of an endpoint; null: there is none. */
+  readonly signatureFixtures: DataLoader<string, SealedFixture | null>;
+  /** Of an installation. */
+  readonly webhookLogs: DataLoader<string, EventLog>;
+  readonly webhookEvents: DataLoader<EventAsked, EventView, string>;
+  /** Null: there is none. */
+  readonly webhookDeliveries: DataLoader<string, DeliveryView | null>;
+  /** Of a delivery. */
+  readonly webhookAttempts: DataLoader<string, AttemptView[]>;
 }
 
 export interface AfterSalesQuestion {
@@ -85,6 +116,7 @@ export function createLoaders(db: Database, clock: Clock): Loaders {
       cacheKeyFn: ({ order, now }) => `${order.id} ${order.version} ${now.getTime()}`,
     }),
     products: byIdIfThere((ids) => findProductAggregates(db, ids, clock.now())),
+    productIdsOfVariants: byIdIfThere((ids) => findProductsOf(db, ids)),
     publicProducts: new DataLoader(
       async (addresses) => {
         const rows = await findPublicProducts(db, addresses, clock.now());
@@ -120,6 +152,36 @@ export function createLoaders(db: Database, clock: Clock): Loaders {
       const counts = await countPromotionCodes(db, ids);
       return ids.map((id) => counts.get(id) ?? 0);
     }),
+    ...createWebhookLoaders(db, clock),
+  };
+}
+
+type WebhookLoaders = Pick<
+  Loaders,
+  "webhookEndpoints" | "endpointsOfInstallations" | "signatureFixtures" | "webhookLogs" | "webhookEvents" | "webhookDeliveries" | "webhookAttempts"
+>;
+
+function createWebhookLoaders(db: Database, clock: Clock): WebhookLoaders {
+  return {
+    webhookEndpoints: byIdIfThere((ids) => findEndpoints(db, ids, clock.now())),
+    endpointsOfInstallations: groupsBy(
+      ({ installationId }) => installationId,
+      (ids) => findEndpointsOf(db, ids, clock.now()),
+    ),
+    signatureFixtures: byIdIfThere((ids) => findFixtures(db, ids, clock.now())),
+    webhookLogs: byId((ids) => findLogs(db, ids, clock.now())),
+    webhookEvents: new DataLoader(
+      async (asked) => {
+        const found = await findEvents(db, asked, clock.now());
+        return asked.map((pair) => found.get(pairOf(pair)) ?? new Error(`There is no event ${pair.eventId}.`));
+      },
+      { cacheKeyFn: pairOf },
+    ),
+    webhookDeliveries: byIdIfThere((ids) => findDeliveries(db, ids, clock.now())),
+    webhookAttempts: groupsBy(
+      ({ deliveryId }) => deliveryId,
+      (ids) => findAttempts(db, ids),
+    ),
   };
 }
 

@@ -18,6 +18,8 @@ import type { CategoryRow } from "#commerce/catalog/product-list.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { OrderView } from "#commerce/orders/render-order.ts";
 import type { FulfillmentView, PaymentView, RefundView, ReturnView, WarrantyView } from "#commerce/orders/render-parts.ts";
+import type { DeliveryView, EventView } from "#webhooks/delivery-log.ts";
+import type { WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts";
 import { builder } from "./builder.ts";
 
 /** As the contract shows it, beside what is stored. */
@@ -68,3 +70,7 @@ export const PaymentRef = builder.objectRef<PaymentView>("Payment");
 export const RefundRef = builder.objectRef<RefundView>("Refund");
 export const ReturnRef = builder.objectRef<ReturnView>("Return");
 export const WarrantyRef = builder.objectRef<WarrantyView>("WarrantyRegistration");
+
+export const WebhookEndpointRef = builder.objectRef<WebhookEndpoint>("WebhookEndpoint");
+export const WebhookDeliveryRef = builder.objectRef<DeliveryView>("WebhookDelivery");
+export const WebhookEventRef = builder.objectRef<EventView>("Event");

@@ -34,6 +34,13 @@ import "#graph/orders/payment-mutations.ts";
 import "#graph/orders/refund-mutations.ts";
 import "#graph/after-sales/returns.ts";
 import "#graph/after-sales/warranties.ts";
+import "#graph/webhooks/endpoints.ts";
+import "#graph/webhooks/mutations.ts";
+import "#graph/webhooks/catalogue.ts";
+import "#graph/webhooks/deliveries.ts";
+import "#graph/webhooks/log.ts";
+import "#graph/webhooks/fixture.ts";
+import "#graph/webhooks/replay.ts";
 import { builder } from "./builder.ts";
 
 builder.queryType({ description: "Everything that can be read." });

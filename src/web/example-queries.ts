@@ -122,4 +122,35 @@ query Orders {
   }
 }`,
   },
+  {
+    title: "Webhooks",
+    query: `# Where apps want to be told of what happens, how their receivers fare, and what
+# was sent last. Nothing listens at the demo's: one delivery waits for its next attempt.
+query Webhooks {
+  installations(first: 2) {
+    edges {
+      node {
+        app { name }
+        webhookEndpointList {
+          endpoints {
+            id
+            url
+            status
+            eventTypes
+            health { state consecutiveFailures successRate24h lastFailureAt lastFailure { code httpStatus } }
+          }
+        }
+        webhookLog {
+          events {
+            type
+            occurredAt
+            subject { type id version }
+            deliveries { id status attemptCount nextAttemptAt lastAttempt { at httpStatus errorCode } replayable }
+          }
+        }
+      }
+    }
+  }
+}`,
+  },
 ];

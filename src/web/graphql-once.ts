@@ -7,7 +7,9 @@ import {
   type ExecutionArgs,
   type ExecutionResult,
   type FieldNode,
+  getArgumentValues,
   getOperationAST,
+  getVariableValues,
   Kind,
   type OperationDefinitionNode,
   print,
@@ -20,6 +22,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { Failure, failAt } from "#foundation/failure.ts";
 import { fingerprintOf, parseIdempotencyKey } from "#foundation/idempotency-key.ts";
 import type { GraphContext } from "#graph/context.ts";
+import { callerOf, staff } from "#graph/builder.ts";
 import { idempotencyKeyArgument } from "#graph/mutation.ts";
 import { setReplayed, type Arrival } from "./asker.ts";
 import { asGraphqlError, originOf } from "./graphql-failures.ts";
@@ -28,11 +31,12 @@ type Execute = (args: ExecutionArgs) => Promise<ExecutionResult> | ExecutionResu
 
 export interface OnceDoor {
   readonly doOnce: DoOnce;
+  readonly prepare: (mutation: string, input: unknown) => Promise<void> | void;
   /** The same asker's context, in a transaction. */
   readonly contextIn: (context: GraphContext, transaction: Transaction) => GraphContext;
 }
 
-export function answerOnce({ doOnce, contextIn }: OnceDoor): Plugin<GraphContext> {
+export function answerOnce({ doOnce, prepare, contextIn }: OnceDoor): Plugin<GraphContext> {
   return {
     onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
       try {
@@ -42,6 +46,9 @@ export function answerOnce({ doOnce, contextIn }: OnceDoor): Plugin<GraphContext
         const { asker } = args.contextValue as unknown as Arrival;
         setExecuteFn(async (input: ExecutionArgs) => {
           try {
+            // Nobody else may have the network asked, whatever the mutation will say.
+            const isStaff = staff.includes(callerOf((input.contextValue as GraphContext).viewer));
+            if (isStaff) for (const [mutation, given] of inputsOf(input)) await prepare(mutation, given);
             const { recorded, isReplay } = await doOnce(claim, async (transaction) => {
               const contextValue = contextIn(input.contextValue as GraphContext, transaction);
               const result = await (executeFn as Execute)({ ...input, contextValue });
@@ -87,6 +94,18 @@ function keyOf({ document, operationName, variableValues }: ExecutionArgs): stri
   if (key === undefined)
     throw refusal("pattern_mismatch", 'idempotencyKey has 1 to 255 printable ASCII characters, without space, ", \\, comma and semicolon.');
   return key;
+}
+
+/** What the mutations of the document are given as `input`; nothing where the document's variables are not what it says. */
+function inputsOf({ schema, document, operationName, variableValues }: ExecutionArgs): [mutation: string, input: unknown][] {
+  const operation = getOperationAST(document, operationName);
+  const mutations = schema.getMutationType()?.getFields() ?? {};
+  if (!operation) return [];
+  const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {});
+  return rootFields(operation.selectionSet, document).flatMap((field): [string, unknown][] => {
+    const definition = mutations[field.name.value];
+    return definition === undefined || coerced === undefined ? [] : [[definition.name, getArgumentValues(definition, field, coerced)["input"]]];
+  });
 }
 
 const refusal = (code: string, message: string): Failure =>

@@ -30,6 +30,8 @@ export interface GraphqlDoor {
   readonly log: Log;
   readonly corsOrigins: readonly string[];
   readonly doOnce: DoOnce;
+  /** Asks what a mutation must know from outside of the database, before its transaction begins. */
+  readonly prepare: (mutation: string, input: unknown) => Promise<void> | void;
   readonly authenticate: (request: FastifyRequest) => Promise<InternalViewer>;
 }
 
@@ -82,7 +84,7 @@ const askerOf = (request: FastifyRequest, viewer: InternalViewer): Asker => ({
   buyerReference: buyerReferenceOf(request),
 });
 
-function createGraphYoga({ schema, plugins, services, log, doOnce }: GraphqlDoor): ReturnType<typeof createYoga<Arrival, GraphContext>> {
+function createGraphYoga({ schema, plugins, services, log, doOnce, prepare }: GraphqlDoor): ReturnType<typeof createYoga<Arrival, GraphContext>> {
   return createYoga<Arrival, GraphContext>({
     schema,
     graphqlEndpoint: "/graphql",
@@ -110,6 +112,7 @@ function createGraphYoga({ schema, plugins, services, log, doOnce }: GraphqlDoor
       keepFailures(),
       answerOnce({
         doOnce,
+        prepare,
         contextIn: (context, transaction) => ({ ...context, ...createContext(services, context, transaction) }),
       }),
       showFailures({ publicUrl: services.publicUrl, log }),

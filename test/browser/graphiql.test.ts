@@ -33,7 +33,7 @@ const complaints: string[] = [];
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), "graphiql-"));
   app = await createApp({ settings: readSettings({ PORT: "0", DATA_DIR: dataDir }), log: createLog("silent") });
-  const prepared = await prepareDemo(app.database, { dataDir, publicUrl: app.publicUrl, now: new Date(), keyring: app.services.keyring });
+  const prepared = await prepareDemo(app.database, { ...app.services, dataDir, now: new Date() });
   if (prepared === undefined) throw new Error("There is no demo.");
   demo = prepared;
   address = await app.listen();

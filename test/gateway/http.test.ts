@@ -170,7 +170,7 @@ describe("the route", () => {
   });
 
   it.each([
-    ["/graphql", "GET, POST, HEAD"],
+    ["/graphql", "GET, HEAD, POST"],
     ["/openapi.json", "GET, HEAD"],
     ["/healthz", "GET, HEAD"],
     ["/readyz", "GET, HEAD"],

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, expect, it } from "vitest";
 import { failureKinds } from "#foundation/failure.ts";
-import { type Contract, readContract } from "#test/support/openapi.ts";
+import { type Contract, readContract, type ShownSchema } from "#test/support/openapi.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
 const world = useWorld("pglite");
@@ -35,6 +35,7 @@ const cart = { stability: "candidate" } as const;
 const cartChange = { ...cart, idempotency: "required", parameters: [cartId, idempotencyKey] } as const;
 const orderPath = "/api/v1/open/storefront/orders/{orderId}";
 const order = { method: "GET", stability: "candidate", scope: "catalog:read", idempotency: "none", parameters: ["orderId path string"] } as const;
+const webhook = { stability: "stable", response: "OperationResponse" } as const;
 const search = ["q", "locale", "market", "category?", "merchant?", "sort"].map((name) => `${name} query string`);
 
 /** The contract's tables. An operation that is not built yet has no row: the test below names it when it comes. */
@@ -133,6 +134,48 @@ const table: Readonly<Record<string, Row>> = {
     path: `${orderPath}/after-sales-eligibility`,
     response: "StorefrontAfterSalesEligibilityResponse",
   },
+  listInstallationWebhooks: {
+    ...webhook,
+    method: "GET",
+    path: "/api/v1/open/webhooks/endpoints",
+    scope: "webhooks:read",
+    idempotency: "none",
+    parameters: [],
+  },
+  createInstallationWebhook: {
+    ...webhook,
+    method: "POST",
+    path: "/api/v1/open/webhooks/endpoints",
+    scope: "webhooks:write",
+    idempotency: "required",
+    body: "PublicWebhookCreateRequest",
+    parameters: [idempotencyKey],
+  },
+  getInstallationWebhookSignatureFixture: {
+    ...webhook,
+    method: "GET",
+    path: "/api/v1/open/webhooks/endpoints/{id}/signature-fixture",
+    scope: "webhooks:read",
+    idempotency: "none",
+    parameters: ["id path string"],
+  },
+  listInstallationWebhookEvents: {
+    ...webhook,
+    method: "GET",
+    path: "/api/v1/open/webhooks/events",
+    scope: "webhooks:read",
+    idempotency: "none",
+    parameters: [],
+  },
+  replayInstallationWebhookDelivery: {
+    ...webhook,
+    method: "POST",
+    path: "/api/v1/open/webhooks/deliveries/{id}/replay",
+    scope: "webhooks:write",
+    idempotency: "required",
+    body: "PublicWebhookReplayRequest",
+    parameters: ["id path string", idempotencyKey],
+  },
   cancelHostedCheckoutSession: {
     method: "POST",
     path: "/api/v1/open/hosted/checkout/sessions/{sessionId}/cancel",
@@ -144,6 +187,9 @@ const table: Readonly<Record<string, Row>> = {
     parameters: ["sessionId path string", idempotencyKey],
   },
 };
+
+/** What several operations share says beside it what is in their `data`. */
+const nameOf = (schema: ShownSchema | undefined): string => (schema?.$ref ?? schema?.allOf?.[0]?.$ref ?? "").split("/").at(-1) ?? "";
 
 it("has the contract's operations with their paths, scopes, stability, idempotency, parameters and schemas", () => {
   const shown = contract.operations.map((operation): [string, Row] => [
@@ -158,7 +204,7 @@ it("has the contract's operations with their paths, scopes, stability, idempoten
       ...(operation.requestBody === undefined
         ? {}
         : { body: operation.requestBody.content["application/json"]?.schema.$ref.split("/").at(-1) ?? "" }),
-      response: operation.responses["200"]?.content?.["application/json"]?.schema.$ref.split("/").at(-1) ?? "",
+      response: nameOf(operation.responses["200"]?.content?.["application/json"]?.schema),
       parameters: operation.parameters.map((parameter) => {
         const { name, in: place, required, schema } = "$ref" in parameter ? contract.document.components.parameters.IdempotencyKey : parameter;
         return `${name}${required ? "" : "?"} ${place} ${schema.type}`;

@@ -5,7 +5,7 @@ import { cartWay, orderWay } from "#web/example-ways.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 
 /** Beside the statement that verifies the token. */
-const statementsOf: Readonly<Record<string, number>> = { Search: 5, Products: 4, Markets: 4, "Who am I": 2, Carts: 3, Orders: 4 };
+const statementsOf: Readonly<Record<string, number>> = { Search: 5, Products: 4, Markets: 4, "Who am I": 2, Carts: 3, Orders: 4, Webhooks: 5 };
 
 describe.each(["pglite", "postgres"] as const)("GraphiQL's example queries on %s", (engine) => {
   let world: World;

@@ -75,6 +75,9 @@ async function rowCount({ database }: World): Promise<Record<string, unknown>[]>
     "order_return",
     "warranty_registration",
     "personal_data",
+    "webhook_endpoint",
+    "webhook_secret",
+    "webhook_delivery",
     "event",
     "idempotency_record",
   ]

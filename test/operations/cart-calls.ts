@@ -186,7 +186,7 @@ export async function movePromotion(
 }
 
 const tables = `cart cart_line cart_promotion personal_data event idempotency_record hosted_checkout_session promotion promotion_code
-  stock_level stock_hold stock_movement search_due`.split(/\s+/);
+  stock_level stock_hold stock_movement search_due webhook_endpoint webhook_secret webhook_endpoint_health webhook_delivery`.split(/\s+/);
 
 /** Every row that a change of a cart could touch, as a table's count and digest. */
 export async function writtenRows({ database }: World): Promise<string> {

@@ -5,17 +5,25 @@
 import { cpSync, mkdirSync, mkdtempSync, openAsBlob, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inject } from "vitest";
+import { createCommandRender } from "#app/command-render.ts";
 import { loadEncryptionKeys } from "#app/encryption-keys.ts";
+import { readSettings } from "#app/settings.ts";
 import { type DatabaseOptions, type OpenDatabase, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
 import { openPGlite } from "#database/pglite.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { createKeyring } from "#foundation/encryption.ts";
+import type { RenderSubject } from "#webhooks/outbox.ts";
 import { createDatabase } from "./create-database.ts";
 
 export const publicUrl = "https://api.test";
 /** ENCRYPTION_KEYS of every copy. */
 export const encryptionKeys = `k1:${Buffer.alloc(32, 7).toString("base64")}`;
+
+/** What prepares the demo where no service runs. */
+export function demoRender({ db }: OpenDatabase): RenderSubject {
+  return createCommandRender(db, readSettings({ PUBLIC_URL: publicUrl, ENCRYPTION_KEYS: encryptionKeys }));
+}
 
 /** The same for all, so that what one test file has made is of use to the next. */
 export interface DemoCopy {
@@ -95,7 +103,8 @@ async function seed(database: OpenDatabase, { folder, now }: { readonly folder: 
   const dataDir = join(folder, "data");
   mkdirSync(dataDir);
   writeFileSync(join(dataDir, "encryption-keys"), `${encryptionKeys}\n`, { mode: 0o600 });
-  const demo = await prepareDemo(database, { dataDir, publicUrl, now, keyring: createKeyring(loadEncryptionKeys(dataDir)) });
+  const keyring = createKeyring(loadEncryptionKeys(dataDir));
+  const demo = await prepareDemo(database, { dataDir, publicUrl, now, keyring, render: demoRender(database) });
   if (demo === undefined) throw new Error("The database was not empty.");
 }
 

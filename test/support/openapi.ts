@@ -9,6 +9,11 @@ export interface OpenApiParameter {
   readonly schema: { readonly type: string };
 }
 
+export interface ShownSchema {
+  readonly $ref?: string;
+  readonly allOf?: readonly ShownSchema[];
+}
+
 export interface OpenApiOperation {
   readonly operationId: string;
   readonly "x-stability": string;
@@ -17,9 +22,7 @@ export interface OpenApiOperation {
   readonly security: readonly Record<string, unknown>[];
   readonly parameters: readonly (OpenApiParameter | { readonly $ref: string })[];
   readonly requestBody?: { readonly required: boolean; readonly content: Record<string, { readonly schema: { readonly $ref: string } }> };
-  readonly responses: Readonly<
-    Record<string, { readonly $ref?: string; readonly content?: Record<string, { readonly schema: { readonly $ref: string } }> }>
-  >;
+  readonly responses: Readonly<Record<string, { readonly $ref?: string; readonly content?: Record<string, { readonly schema: ShownSchema }> }>>;
 }
 
 export interface OpenApi {

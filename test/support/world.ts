@@ -3,10 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type App, createApp } from "#app/app.ts";
+import type { Role } from "#app/background.ts";
 import { readSettings } from "#app/settings.ts";
 import { openDatabase, type OpenDatabase } from "#database/connect.ts";
 import { type DemoFile, readDemoFile } from "#demo/demo-file.ts";
 import { createLog } from "#foundation/log.ts";
+import type { ResolveName } from "#webhooks/resolve-name.ts";
 import { copyDemo, publicUrl } from "./copies.ts";
 import { closeOnce, type Engine, type OpenOptions } from "./databases.ts";
 
@@ -53,9 +55,16 @@ export interface World extends AsyncDisposable {
 export interface WorldOptions {
   /** Added to the environment the settings are read from. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Where names lead to; nowhere unless told. */
+  readonly resolveName?: ResolveName;
+  /** What it does beside serving, once it listens; everything unless told. */
+  readonly role?: Role;
 }
 
-export async function createWorld(engine: Engine = "pglite", { environment = {} }: WorldOptions = {}): Promise<World> {
+export async function createWorld(
+  engine: Engine = "pglite",
+  { environment = {}, resolveName = () => Promise.resolve([]), role = "all" }: WorldOptions = {},
+): Promise<World> {
   const statements: string[] = [];
   const logged: Record<string, unknown>[] = [];
   const dataDir = mkdtempSync(join(tmpdir(), "world-"));
@@ -64,7 +73,7 @@ export async function createWorld(engine: Engine = "pglite", { environment = {} 
   const demo = readDemo(dataDir);
   const settings = readSettings({ PORT: "4000", PUBLIC_URL: publicUrl, DATA_DIR: dataDir, RATE_LIMIT_SCALE: "0", ...environment });
   const log = createLog("info", { write: (line: string) => void logged.push(JSON.parse(line) as Record<string, unknown>) });
-  const app = await createApp({ settings, log, clock, database });
+  const app = await createApp({ settings, log, clock, database, resolveName, role });
   statements.length = 0;
 
   const send: World["send"] = async ({ method, url, headers = {}, body }) => {

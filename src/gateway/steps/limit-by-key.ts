@@ -1,4 +1,4 @@
-/** Callers with a key are limited by the key: reads and writes each have a bucket. */
+/** Callers with a key are limited by the key: reads and writes each have a bucket. What has a bucket of its own is counted by installation. */
 import { type Step } from "#gateway/call.ts";
 import { takeOne } from "#gateway/limit.ts";
 
@@ -6,8 +6,11 @@ export const limitByKey: Step = {
   name: "limit by key",
   phase: "headers",
   appliesTo: () => true,
-  create: ({ limiter }, { method }) => {
-    const bucket = method === "GET" ? "default" : "write";
-    return (call) => (call.viewer.kind === "api_key" ? takeOne(limiter, call.reply, { bucket, key: call.viewer.apiKeyId }) : undefined);
+  create: ({ limiter }, { method, ownBucket }) => {
+    const bucket = ownBucket ?? (method === "GET" ? "default" : "write");
+    return ({ viewer, reply }) => {
+      if (viewer.kind !== "api_key") return undefined;
+      return takeOne(limiter, reply, { bucket, key: ownBucket === null ? viewer.apiKeyId : viewer.installationId });
+    };
   },
 };

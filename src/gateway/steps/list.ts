@@ -10,6 +10,7 @@ import { identify } from "./identify.ts";
 import { limitByAddress } from "./limit-by-address.ts";
 import { limitByKey } from "./limit-by-key.ts";
 import { limitFailures } from "./limit-failures.ts";
+import { prepare } from "./prepare.ts";
 import { requireIdempotencyKey } from "./require-idempotency-key.ts";
 import { requireScope } from "./require-scope.ts";
 import { validate } from "./validate.ts";
@@ -22,6 +23,7 @@ export const steps: readonly Step[] = [
   requireIdempotencyKey,
   validate,
   limitFailures,
+  prepare,
   execute,
   executeOnce,
   answer,

@@ -7,7 +7,7 @@ import { builder, readers } from "#graph/builder.ts";
 import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
 import { defineEnum } from "#graph/enums.ts";
 import { MediaTypeEnum } from "./product-detail.ts";
-import { AvailabilityEnum, RestrictionEnum, type Restriction } from "./products.ts";
+import { AvailabilityEnum, Rating, RestrictionEnum, type Restriction } from "./products.ts";
 import { CategoryRef, MarketRef, MerchantRef, MoneyRef, ProductRef, VariantRef } from "#graph/refs.ts";
 import { ownerOf } from "#graph/tenancy.ts";
 
@@ -124,9 +124,11 @@ VariantRef.implement({
   description: "One of the things a product comes as.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The variant's id, `var_…`." }),
+    productId: t.id({ description: "The product it belongs to.", resolve: ({ product }) => product.id }),
     sku: t.exposeString("sku", { description: "The merchant's own number for it." }),
     gtin: t.exposeString("gtin", { nullable: true, description: "Its global trade item number." }),
     options: t.expose("options", { type: "StringMap", description: "The code of its choice for each option's code." }),
+    mediaId: t.exposeID("mediaId", { nullable: true, description: "The picture that shows it; null: the product's first." }),
     restrictions: t.field({
       type: [RestrictionEnum],
       description: "What limits its sale.",
@@ -144,6 +146,7 @@ VariantRef.implement({
       resolve: (variant, _args, { clock }) => availabilityIn(variant, clock.now()),
     }),
     stock: t.field({ type: StockLevel, description: "How much there is.", resolve: (variant) => variant }),
+    stockVersion: t.exposeInt("stockVersion", { description: "Rises with every change of its stock." }),
     prices: t.field({
       type: [Price],
       description: "What it costs, market by market.",
@@ -179,6 +182,12 @@ ProductRef.implement({
     status: t.expose("status", { type: ProductStatusEnum, description: "Where it is in its life." }),
     version: t.exposeInt("version", { description: "Rises by one with every change." }),
     brand: t.exposeString("brand", { nullable: true, description: "The brand." }),
+    rating: t.field({
+      type: Rating,
+      nullable: true,
+      description: "What buyers think; null when nobody said.",
+      resolve: ({ ratingAverage: average, ratingCount: count }) => (average === null || count === null ? null : { average, count }),
+    }),
     merchant: t.field({
       type: MerchantRef,
       description: "Who sells it.",
@@ -221,12 +230,27 @@ builder.queryFields((t) => ({
     type: ProductRef,
     nullable: true,
     description: "A product of the merchant, whatever its status.",
-    authScopes: { callers: readers },
+    authScopes: { callers: [...readers, "system"] },
     args: { id: t.arg.id({ required: true, description: "The product's id." }) },
     resolve: async (_root, { id }, context) => {
       const owner = ownerOf(context);
       const product = await context.loaders.products.load(id);
       return product !== null && (owner === null || product.merchant.id === owner) ? product : null;
+    },
+  }),
+  variant: t.field({
+    type: VariantRef,
+    nullable: true,
+    description: "A variant of a product of the merchant, whatever its status.",
+    authScopes: { callers: [...readers, "system"] },
+    args: { id: t.arg.id({ required: true, description: "The variant's id." }) },
+    resolve: async (_root, { id }, context) => {
+      const owner = ownerOf(context);
+      const productId = await context.loaders.productIdsOfVariants.load(id);
+      const product = productId === null ? null : await context.loaders.products.load(productId);
+      const variant = product?.variants.find((candidate) => candidate.id === id);
+      if (product === null || variant === undefined) return null;
+      return owner === null || product.merchant.id === owner ? Object.assign({ product }, variant) : null;
     },
   }),
   products: t.connection(

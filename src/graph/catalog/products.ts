@@ -54,7 +54,7 @@ const CategoryLabel = builder.objectRef<{ slug: string; name: string }>("Categor
   }),
 });
 
-const Rating = builder.objectRef<{ average: number; count: number }>("Rating").implement({
+export const Rating = builder.objectRef<{ average: number; count: number }>("Rating").implement({
   description: "What buyers think, as the merchant imported it.",
   fields: (t) => ({
     average: t.exposeFloat("average", { description: "From 0 to 5." }),
