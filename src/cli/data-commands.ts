@@ -2,7 +2,7 @@
 import { SingleBar } from "cli-progress";
 import { Command, InvalidArgumentError } from "commander";
 import { loadEncryptionKeys } from "#app/encryption-keys.ts";
-import { readSettings } from "#app/settings.ts";
+import { publicUrlOf, readSettings } from "#app/settings.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import { type OpenDatabase, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
@@ -50,9 +50,11 @@ export function seedCommand(): Command {
     .action(async ({ products, carts, orders, merchant, json }: SeedOptions) => {
       await withDatabase(async (database, settings) => {
         const now = new Date();
-        const publicUrl = settings.publicUrl ?? `http://${settings.host}:${settings.port}`;
+        const publicUrl = publicUrlOf(settings);
         const keyring = createKeyring(settings.encryptionKeys ?? loadEncryptionKeys(settings.dataDir));
-        const demo = await prepareDemo(database, { dataDir: settings.dataDir, publicUrl, now, keyring });
+        const { createCommandRender } = await import("#app/command-render.ts");
+        const render = createCommandRender(database.db, settings);
+        const demo = await prepareDemo(database, { dataDir: settings.dataDir, publicUrl, now, keyring, render });
         const merchantId = merchant ?? demo?.merchants.first.id;
         if (merchantId === undefined)
           throw fail("missing_parameter", { message: "The database has other data than the demo's: say whose products with --merchant." });

@@ -21,6 +21,9 @@ export type SessionName = (typeof sessionNames)[number];
 export const orderNames = ["placed", "packing", "shipped", "delivered", "canceled", "returned", "otherMerchant"] as const;
 export type OrderName = (typeof orderNames)[number];
 
+export const deliveryNames = ["succeeded", "exhausted", "retrying"] as const;
+export type DeliveryName = (typeof deliveryNames)[number];
+
 const promotionCodeNames = ["percentage", "fixedAmount", "freeShipping", "minimumSubtotal", "ended", "exhausted", "otherMerchant"] as const;
 export type PromotionCodeName = (typeof promotionCodeNames)[number];
 
@@ -49,12 +52,14 @@ const demoFile = z.looseObject({
   orders: z.record(z.enum(orderNames), z.string()),
   /** As a buyer types them; of the first merchant, but `otherMerchant`. */
   promotionCodes: z.record(z.enum(promotionCodeNames), z.string()),
+  /** Of the first merchant's installation; its receiver does not listen. */
+  webhooks: z.object({ endpoint: z.string(), deliveries: z.record(z.enum(deliveryNames), z.string()) }),
 });
 export type DemoFile = z.infer<typeof demoFile>;
 export type PromotionCodes = DemoFile["promotionCodes"];
 
 /** An earlier version's file has fewer parts. */
-const anyDemoFile = demoFile.partial({ carts: true, sessions: true, orders: true, promotionCodes: true });
+const anyDemoFile = demoFile.partial({ carts: true, sessions: true, orders: true, promotionCodes: true, webhooks: true });
 export type AnyDemoFile = z.infer<typeof anyDemoFile>;
 
 export function demoFilePath(folder: string): string {

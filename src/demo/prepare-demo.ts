@@ -1,7 +1,7 @@
 /**
- * Makes sure that the demo is there: seeds an empty database, and gives out keys, tokens, carts and orders when demo.json does not have those of this
- * database (it was deleted, the process ended between the two, or an earlier version wrote it). Secrets cannot be read back, carts and orders
- * may have become anything, so new ones are made then.
+ * Makes sure that the demo is there: seeds an empty database, and gives out keys, tokens, carts, orders and webhooks when demo.json does not have those of
+ * this database (it was deleted, the process ended between the two, or an earlier version wrote it). Secrets cannot be read back, carts, orders and
+ * deliveries may have become anything, so new ones are made then.
  */
 import { sql } from "kysely";
 import { type Access, createApiKey, revokeApiKey } from "#access/api-keys.ts";
@@ -13,6 +13,8 @@ import { inTransaction, type Reader, type Transaction } from "#database/transact
 import type { Keyring } from "#foundation/encryption.ts";
 import { seedCarts } from "#demo/carts/seed-carts.ts";
 import { seedOrders, type OrdersPlace } from "#demo/orders/seed-orders.ts";
+import { seedWebhooks } from "#demo/webhooks/seed-webhooks.ts";
+import type { RenderSubject } from "#webhooks/outbox.ts";
 import { type AnyDemoFile, cartNames, type DemoFile, type DemoProduct, makeDemoFolder, readDemoFile, writeDemoFile } from "./demo-file.ts";
 import { roastery, store } from "./demo-merchants.ts";
 import { demoProducts, seedDemo } from "./seed-demo.ts";
@@ -21,14 +23,16 @@ export interface DemoPlace {
   readonly dataDir: string;
   readonly publicUrl: string;
   readonly now: Date;
-  /** Seals the addresses of the demo's buyers. */
+  /** Seals the addresses of the demo's buyers and the secret of its webhooks. */
   readonly keyring: Keyring;
+  /** The bodies of the webhooks that were sent. */
+  readonly render: RenderSubject;
 }
 
 const seedLock = 7_462_193_016;
 
 /** Undefined when the database has other data than the demo's: that is left alone. */
-export async function prepareDemo({ db }: OpenDatabase, { dataDir, publicUrl, now, keyring }: DemoPlace): Promise<DemoFile | undefined> {
+export async function prepareDemo({ db }: OpenDatabase, { dataDir, publicUrl, now, keyring, render }: DemoPlace): Promise<DemoFile | undefined> {
   // With PostgreSQL nobody else needs the folder, so a database of others must start without it.
   if ((await findDemo(db)) !== undefined || (await isEmpty(db))) makeDemoFolder(dataDir);
   const known = readDemoFile(dataDir);
@@ -38,10 +42,13 @@ export async function prepareDemo({ db }: OpenDatabase, { dataDir, publicUrl, no
     const merchants = (await findDemo(transaction)) ?? (await seedIfEmpty(transaction, now));
     if (merchants === undefined) return undefined;
     const isKnown = known?.merchants.first.id === merchants.first.id;
-    return {
-      ...(isKnown ? {} : await describeMerchants(transaction, { merchants, now })),
-      ...(await describeSales(transaction, { known: isKnown ? known : {}, owners: merchants, keyring, publicUrl, now })),
-    };
+    const parts: Partial<AnyDemoFile> = isKnown ? known : {};
+    const credentials = isKnown ? {} : await describeMerchants(transaction, { merchants, now });
+    const sales = await describeSales(transaction, { known: parts, owners: merchants, keyring, publicUrl, now });
+    const { orders, webhooks } = { ...parts, ...sales };
+    if (orders === undefined || webhooks !== undefined) return { ...credentials, ...sales };
+    const seeded = await seedWebhooks(transaction, { owner: merchants.first, orders, keyring, render, now });
+    return { ...credentials, ...sales, ...seeded };
   });
   if (fresh === undefined && known === undefined) return undefined;
   const demo = { ...known, ...fresh, baseUrl: publicUrl } as DemoFile;

@@ -43,6 +43,7 @@ const demo: DemoFile = {
     exhausted: "p6",
     otherMerchant: "p7",
   },
+  webhooks: { endpoint: "w1", deliveries: { succeeded: "d1", exhausted: "d2", retrying: "d3" } },
 };
 
 let folder = "";
@@ -81,8 +82,9 @@ it("refreshes the address and keeps everything else, parts that it does not know
 });
 
 it.each([
-  ["carts, orders and promotion codes", ["carts", "sessions", "orders", "promotionCodes"]],
-  ["sessions and orders", ["sessions", "orders"]],
+  ["carts, orders, promotion codes and webhooks", ["carts", "sessions", "orders", "promotionCodes", "webhooks"]],
+  ["sessions, orders and webhooks", ["sessions", "orders", "webhooks"]],
+  ["webhooks", ["webhooks"]],
 ] as const)("reads the file of a version that had no %s", (_what, names) => {
   const earlier = Object.fromEntries(Object.entries(demo).filter(([name]) => !names.some((missing) => missing === name))) as AnyDemoFile;
   writeFileSync(demoFilePath(folder), JSON.stringify(earlier));

@@ -11,6 +11,7 @@ import { stories } from "#demo/orders/stories.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { seedDemo } from "#demo/seed-demo.ts";
 import { createKeyring } from "#foundation/encryption.ts";
+import { demoRender } from "#test/support/copies.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { temporaryFolder } from "#test/support/process.ts";
 
@@ -29,7 +30,7 @@ const keys = {
 };
 const tokens = { storefront: "t1", admin: "t2", analyst: "t3", operator: "t4" };
 const prepare = (database: OpenDatabase, dataDir: string): ReturnType<typeof prepareDemo> =>
-  prepareDemo(database, { dataDir, publicUrl: "https://api.test", now, keyring });
+  prepareDemo(database, { dataDir, publicUrl: "https://api.test", now, keyring, render: demoRender(database) });
 
 describeOnBoth("preparing the demo", (open, engine) => {
   it("makes the folder, for its owner alone", async () => {
@@ -67,6 +68,7 @@ describeOnBoth("preparing the demo", (open, engine) => {
       sessions: anything,
       orders: anything,
       promotionCodes: anything,
+      webhooks: anything,
     });
     expect(readDemoFile(dataDir)).toEqual(demo);
     const carts = await database.db.selectFrom("cart").select(["id", "status"]).execute();
@@ -91,6 +93,7 @@ describeOnBoth("preparing the demo", (open, engine) => {
       sessions: expect.any(Object),
       orders: expect.any(Object),
     });
+    expect(second?.webhooks).toEqual(first?.webhooks);
     const idsOf = (demo: typeof first): string[] => Object.values({ ...demo?.sessions }).concat(Object.values({ ...demo?.orders }));
     const ids = [first, second].flatMap(idsOf);
     expect(new Set(ids).size).toBe(2 * 13);
@@ -136,7 +139,8 @@ describeOnBoth("preparing the demo", (open, engine) => {
     expect(countries).toEqual([{ country: "AT" }, { country: "JP" }]);
     expect(await database.db.selectFrom("cartLine").select("id").execute()).toEqual([]);
     expect(Object.keys(demo?.carts ?? {})).toHaveLength(9);
-    expect([demo?.sessions, demo?.orders]).toEqual([undefined, undefined]);
+    expect([demo?.sessions, demo?.orders, demo?.webhooks]).toEqual([undefined, undefined, undefined]);
+    expect(await database.db.selectFrom("webhookEndpoint").select("id").execute()).toEqual([]);
     expect(await database.db.selectFrom("hostedCheckoutSession").select("id").execute()).toEqual([]);
   });
 

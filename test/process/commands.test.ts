@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
+import { openDatabase } from "#database/connect.ts";
 import { runCommand, temporaryFolder } from "#test/support/process.ts";
 
 const commands = [
@@ -18,6 +19,7 @@ const commands = [
   "token create",
   "token revoke",
   "token list",
+  "webhook replay",
   "config",
 ];
 
@@ -44,6 +46,11 @@ it.concurrent.each([
   ["a value that breaks its rule", ["merchant", "create", "--slug", "A b"], "error: option '--slug <slug>' argument 'A b' is invalid."],
   ["an unknown scope", ["key", "create", "--scopes", "all"], "error: option '--scopes <list>' argument 'all' is invalid. all is no scope"],
   ["an unknown role", ["token", "create", "--role", "root"], "error: option '--role <role>' argument 'root' is invalid."],
+  [
+    "a status that lost deliveries do not have",
+    ["webhook", "replay", "--status", "succeeded"],
+    "error: option '--status <status>' argument 'succeeded'",
+  ],
   ["a number that is none", ["seed", "--products", "many"], "error: option '--products <number>' argument 'many' is invalid."],
 ])("ends with 2 on %s", async (_name, args, message) => {
   const { code, stdout, stderr } = await runCommand(args);
@@ -71,6 +78,10 @@ it("makes a merchant, an app, an installation, keys and tokens, each as one JSON
   expect(list).toMatchObject([{ id: key["id"], scopes: ["catalog:read"], revokedAt: null }]);
   expect(JSON.stringify(list)).not.toContain(key["key"]?.slice(-49));
   expect(await run("key", "revoke", key["id"] ?? "")).toEqual({ id: key["id"], revoked: true });
+  expect(await toldOf(environment.DATA_DIR)).toEqual([
+    { type: "api_key.created", subjectId: key["id"], subjectVersion: 1, installationId: installation["id"] },
+    { type: "api_key.revoked", subjectId: key["id"], subjectVersion: 2, installationId: installation["id"] },
+  ]);
 
   const excess = await runCommand(["key", "create", "--installation", installation["id"] ?? "", "--name", "Key"], environment);
   expect(excess).toEqual({ code: 1, stdout: "", stderr: "The installation does not hold checkout:quote, webhooks:read, webhooks:write.\n" });
@@ -79,6 +90,13 @@ it("makes a merchant, an app, an installation, keys and tokens, each as one JSON
   const seed = await runCommand(["seed", "--products", "1"], environment);
   expect(seed).toMatchObject({ code: 1, stderr: "The database has other data than the demo's: say whose products with --merchant.\n" });
 });
+
+async function toldOf(folder: string): Promise<unknown[]> {
+  const database = await openDatabase({ folder });
+  const told = await database.db.selectFrom("event").select(["type", "subjectId", "subjectVersion", "installationId"]).orderBy("id").execute();
+  await database.close();
+  return told;
+}
 
 it("shows the settings in force with secrets masked", async () => {
   const environment = { RATE_LIMIT_SCALE: "2", REDIS_URL: "redis://:hunter2@127.0.0.1", DATA_DIR: "somewhere" };

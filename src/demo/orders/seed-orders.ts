@@ -101,7 +101,7 @@ function tenantsAt(now: Date, { entry, stage }: Pick<Playing, "entry" | "stage">
     buyerReference: actor === "buyer" ? entry.buyer.reference : null,
     causedBy: actor === "merchant" ? "staff" : actor,
     tokenId: null,
-    outbox: { append: () => undefined },
+    outbox: { append: () => undefined, appendLast: () => undefined },
     wakePayments: () => undefined,
     reindex: () => Promise.resolve(),
   });

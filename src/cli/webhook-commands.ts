@@ -1,0 +1,97 @@
+/** `webhook replay`: sends what did not arrive once more, by the same rules as the graph's mutations. A service that runs sends it. */
+import { Command, InvalidArgumentError, Option } from "commander";
+import type { Database } from "#database/connect.ts";
+import { inTransaction } from "#database/transaction.ts";
+import { type BulkReplayed, type BulkReplayInput, type LostStatus, replayDeliveries } from "#webhooks/replay-deliveries.ts";
+import { replayDelivery, type ReplayTenant } from "#webhooks/replay-delivery.ts";
+import type { ReplayReason } from "#webhooks/replay-rules.ts";
+import { printResult } from "./output.ts";
+import { withDatabase } from "./with-database.ts";
+
+interface Given {
+  readonly delivery?: string;
+  readonly endpoint?: string;
+  readonly installation?: string;
+  readonly since?: Date;
+  readonly until?: Date;
+  readonly status: LostStatus;
+  readonly reason: ReplayReason;
+  readonly note?: string;
+  readonly to?: string;
+  readonly force?: boolean;
+  readonly json?: boolean;
+}
+
+const reasons: readonly ReplayReason[] = ["receiver_outage", "receiver_bug", "testing", "other"];
+const dayMs = 86_400_000;
+
+export function webhookCommand(): Command {
+  return new Command("webhook").description("Webhooks.").addCommand(
+    new Command("replay")
+      .description("Sends deliveries once more: one, or all of an endpoint or installation that ended alike in a window of time.")
+      .option("--delivery <id>", "one delivery, whd_…")
+      .option("--endpoint <id>", "those of this endpoint, whe_…")
+      .option("--installation <id>", "those of this installation, ins_…")
+      .option("--since <time>", "of events from then on, RFC 3339; a day ago unless told", parseTime)
+      .option("--until <time>", "of events before then; now unless told", parseTime)
+      .addOption(new Option("--status <status>", "those that ended like this").choices(["exhausted", "skipped", "canceled"]).default("exhausted"))
+      .addOption(new Option("--reason <reason>", "why").choices(reasons).default("other"))
+      .option("--note <text>", "for whoever reads it later")
+      .option("--to <id>", "another endpoint of the installation")
+      .option("--force", "with --delivery: also one that succeeded")
+      .option("--json", "as JSON")
+      .exitOverride()
+      .action(replay),
+  );
+}
+
+async function replay(given: Given): Promise<void> {
+  await withDatabase(async ({ db }) => {
+    const tenant: ReplayTenant = { merchantId: null, installationId: null, now: new Date(), wakeDeliveries: () => undefined };
+    printResult(given.delivery === undefined ? await replayAll(db, tenant, given) : await replayOne(db, tenant, given), given.json === true);
+  });
+}
+
+async function replayOne(
+  db: Database,
+  tenant: ReplayTenant,
+  { delivery = "", reason, note, to, force }: Given,
+): Promise<Readonly<Record<string, unknown>>> {
+  const input = { deliveryId: delivery, reason, note, endpointId: to, force };
+  const { deliveryId, original } = await inTransaction(db, (transaction) => replayDelivery(transaction, tenant, input));
+  return { id: deliveryId, replayOf: original.id };
+}
+
+/** Page by page, each a transaction of its own. */
+async function replayAll(db: Database, tenant: ReplayTenant, given: Given): Promise<Readonly<Record<string, unknown>>> {
+  const { endpoint, installation, status, reason, note, to } = given;
+  const until = given.until ?? new Date(tenant.now.getTime() + 1);
+  const since = given.since ?? new Date(until.getTime() - dayMs);
+  const skipped: Record<string, number> = {};
+  let replayed = 0;
+  let after: string | null = null;
+  for (let hasMore = true; hasMore;) {
+    const input: BulkReplayInput = {
+      endpointId: endpoint,
+      installationId: installation,
+      since,
+      until,
+      status,
+      reason,
+      note,
+      toEndpointId: to,
+      after,
+    };
+    const page: BulkReplayed = await inTransaction(db, (transaction) => replayDeliveries(transaction, tenant, input));
+    replayed += page.replayed;
+    for (const { reason: why, count } of page.passedOver) skipped[why] = (skipped[why] ?? 0) + count;
+    ({ hasMore, endCursor: after } = page);
+  }
+  return { replayed, skipped };
+}
+
+function parseTime(text: string): Date {
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError("It must be a time like 2027-01-31T09:15:00Z.");
+  return time;
+}

@@ -1,0 +1,162 @@
+/**
+ * Gives the first merchant's installation an endpoint that has been there for days, with deliveries of orders that ended in every way there is. Its
+ * receiver is on this machine, where nothing listens. Done again, it makes a new one: the endpoint from before may have become anything.
+ */
+import type { DemoFile } from "#demo/demo-file.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { Failure } from "#foundation/failure.ts";
+import type { Keyring } from "#foundation/encryption.ts";
+import { createId } from "#foundation/ids.ts";
+import type { EndpointTenant } from "#webhooks/endpoints/change-endpoint.ts";
+import { createEndpoint } from "#webhooks/endpoints/create-endpoint.ts";
+import { deleteEndpoint, disableEndpoint, enableEndpoint } from "#webhooks/endpoints/switch-endpoint.ts";
+import { type RenderSubject, writeEvents } from "#webhooks/outbox.ts";
+import { deliveryEntries, type DeliveryEntry, type DeliveryKey, endpointLife } from "./delivery-entries.ts";
+import { type Delivered, deliveryRows } from "./delivery-rows.ts";
+
+export interface WebhooksPlace {
+  readonly owner: { readonly id: string; readonly installationId: string };
+  readonly orders: DemoFile["orders"];
+  readonly keyring: Keyring;
+  readonly render: RenderSubject;
+  readonly now: Date;
+}
+
+interface Stage extends WebhooksPlace {
+  readonly transaction: Transaction;
+  readonly endpointId: string;
+}
+
+/** Nobody listens there: below the ports that systems give out, and no well-known one. */
+const url = "http://127.0.0.1:4399/webhooks";
+
+/** Nothing where the installation has no place for another endpoint. */
+export async function seedWebhooks(transaction: Transaction, place: WebhooksPlace): Promise<Partial<Pick<DemoFile, "webhooks">>> {
+  await removeEarlier(transaction, place);
+  const endpointId = await openEndpoint(transaction, place);
+  if (endpointId === undefined) return {};
+  const stage = { ...place, transaction, endpointId };
+  await liveOn(stage);
+  const ids = new Map<DeliveryKey, string>();
+  for (const entry of deliveryEntries) ids.set(entry.key, await tell(entry, stage));
+  await writeHealth(stage);
+  const idOf = (key: DeliveryKey): string => ids.get(key) ?? "";
+  const deliveries = { succeeded: idOf("succeeded"), exhausted: idOf("exhausted"), retrying: idOf("retrying") };
+  return { webhooks: { endpoint: endpointId, deliveries } };
+}
+
+const hourMs = 3_600_000;
+
+const hoursBefore = (now: Date, hours: number): Date => new Date(now.getTime() - hours * hourMs);
+
+function tenantAt({ owner, keyring, render, now }: WebhooksPlace, hoursAgo: number): EndpointTenant {
+  return {
+    merchantId: owner.id,
+    installationId: null,
+    now: hoursBefore(now, hoursAgo),
+    cause: { operationId: null, actor: "staff", requestId: null },
+    keyring,
+    render,
+    outbox: { append: () => undefined, appendLast: () => undefined },
+    isLoopbackAllowed: true,
+    resolvedFaults: () => [],
+  };
+}
+
+async function removeEarlier(transaction: Transaction, place: WebhooksPlace): Promise<void> {
+  const earlier = await transaction
+    .selectFrom("webhookEndpoint")
+    .select("id")
+    .where("installationId", "=", place.owner.installationId)
+    .where("urlNormalized", "=", url)
+    .where("status", "<>", "deleted")
+    .executeTakeFirst();
+  if (earlier !== undefined) await deleteEndpoint(transaction, tenantAt(place, 0), { endpointId: earlier.id });
+}
+
+async function openEndpoint(transaction: Transaction, place: WebhooksPlace): Promise<string | undefined> {
+  const { installationId } = place.owner;
+  const { hours, ...fields } = endpointLife;
+  try {
+    const made = await createEndpoint(transaction, tenantAt(place, hours.created), { ...fields, installationId, url });
+    return made.endpoint.id;
+  } catch (error) {
+    if (error instanceof Failure) return undefined;
+    throw error;
+  }
+}
+
+/** It was off for some hours. Its pings arrived. */
+async function liveOn(stage: Stage): Promise<void> {
+  const { transaction, endpointId } = stage;
+  const { hours } = endpointLife;
+  await answerPing(stage);
+  await disableEndpoint(transaction, tenantAt(stage, hours.disabled), { endpointId });
+  await enableEndpoint(transaction, tenantAt(stage, hours.enabled), { endpointId });
+  await answerPing(stage);
+}
+
+async function answerPing({ transaction, endpointId }: Stage): Promise<void> {
+  const pings = await transaction
+    .selectFrom("webhookDelivery")
+    .select(["id", "createdAt"])
+    .where("endpointId", "=", endpointId)
+    .where("status", "=", "pending")
+    .execute();
+  for (const { id, createdAt } of pings) {
+    const { delivery, attempts } = deliveryRows({ id, createdAt, attempts: 1, ends: "succeeded" });
+    await transaction.updateTable("webhookDelivery").set(delivery).where("id", "=", id).execute();
+    await transaction
+      .insertInto("webhookAttempt")
+      .values([...attempts])
+      .execute();
+  }
+}
+
+/** The event as the outbox writes it, and what came of it. */
+async function tell(entry: DeliveryEntry, stage: Stage): Promise<string> {
+  const { transaction, endpointId, owner } = stage;
+  const tenant = tenantAt(stage, entry.hoursAgo);
+  const { now: createdAt } = tenant;
+  const [eventId = ""] = await writeEvents(transaction, [{ type: entry.type, id: await subjectOf(entry, stage) }], {
+    ...tenant,
+    fannedOutAt: createdAt,
+  });
+  const told: Delivered = { id: createId("webhookDelivery", createdAt.getTime()), createdAt, ...entry };
+  const { delivery, attempts } = deliveryRows(told);
+  const named = { id: told.id, merchantId: owner.id, installationId: owner.installationId, eventId, endpointId, createdAt };
+  await transaction
+    .insertInto("webhookDelivery")
+    .values({ ...named, ...delivery, replayOf: null, replayReason: null, replayNote: null, lease: null })
+    .execute();
+  if (attempts.length > 0)
+    await transaction
+      .insertInto("webhookAttempt")
+      .values([...attempts])
+      .execute();
+  return told.id;
+}
+
+/** The order, or the newest of its parts that the event is about. */
+async function subjectOf({ order, part }: DeliveryEntry, { transaction, orders }: Stage): Promise<string> {
+  const orderId = orders[order];
+  if (part === null) return orderId;
+  const rows = transaction.selectFrom(part).select("id").where("orderId", "=", orderId);
+  return (await rows.orderBy("id", "desc").limit(1).executeTakeFirst())?.id ?? orderId;
+}
+
+/** The last attempt arrived: it is well. */
+async function writeHealth({ transaction, endpointId }: Stage): Promise<void> {
+  const attempts = transaction
+    .selectFrom("webhookAttempt as a")
+    .innerJoin("webhookDelivery as d", "d.id", "a.deliveryId")
+    .select((a) => a.fn.max("a.startedAt").as("at"))
+    .where("d.endpointId", "=", endpointId);
+  const arrived = await attempts.where("a.errorCode", "is", null).executeTakeFirstOrThrow();
+  const failed = await attempts.where("a.errorCode", "is not", null).executeTakeFirstOrThrow();
+  await transaction
+    .updateTable("webhookEndpointHealth")
+    .set({ lastSuccessAt: arrived.at, lastFailureAt: failed.at, lastFailureCode: "connection", lastFailureStatus: null })
+    .where("endpointId", "=", endpointId)
+    .execute();
+}

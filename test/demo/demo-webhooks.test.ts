@@ -1,0 +1,143 @@
+/** The demo's endpoint and its deliveries are what demo.json says they are, stay so for hours, and trouble nobody. */
+import { randomUUID } from "node:crypto";
+import { expect, it } from "vitest";
+import { inTransaction } from "#database/transaction.ts";
+import { seedWebhooks } from "#demo/webhooks/seed-webhooks.ts";
+import { demoRender } from "#test/support/copies.ts";
+import { describeOnBoth } from "#test/support/databases.ts";
+import { createWorld, type World } from "#test/support/world.ts";
+import { createKeyring } from "#foundation/encryption.ts";
+
+const hourMs = 3_600_000;
+
+interface Delivery {
+  readonly id: string;
+  readonly status: string;
+  readonly attemptCount: number;
+  readonly nextAttemptAt: string | null;
+  readonly replayable: boolean;
+  readonly lastAttempt: { readonly at: string; readonly errorCode: string | null } | null;
+}
+
+const logOf = async (world: World): Promise<{ type: string; timestamp: string; subject: { id: string }; deliveries: Delivery[] }[]> =>
+  (await world.getWithKey("/api/v1/open/webhooks/events")).body.data.events;
+
+const replay = (world: World, deliveryId: string, body: object) =>
+  world.send({
+    method: "POST",
+    url: `/api/v1/open/webhooks/deliveries/${deliveryId}/replay`,
+    headers: { authorization: `Bearer ${world.demo.keys.full}`, "idempotency-key": randomUUID() },
+    body,
+  });
+
+describeOnBoth("the demo's webhooks", (_open, engine) => {
+  it("are an endpoint on this machine that is switched on and well, told in every state of what became of the demo's orders", async () => {
+    await using world = await createWorld(engine);
+    const { webhooks, orders } = world.demo;
+    const { body } = await world.getWithKey("/api/v1/open/webhooks/endpoints");
+    expect(body.data.endpoints).toHaveLength(1);
+    expect(body.data.endpoints[0]).toMatchObject({
+      id: webhooks.endpoint,
+      url: "http://127.0.0.1:4399/webhooks",
+      status: "enabled",
+      version: 3,
+      secrets: [{ version: 1 }],
+      health: { state: "healthy", consecutiveFailures: 0, lastFailure: { code: "connection", httpStatus: null } },
+    });
+    const log = await logOf(world);
+    expect(
+      log.map(({ type, deliveries }) => [type, deliveries.map(({ status, attemptCount, replayable }) => [status, attemptCount, replayable])]),
+    ).toEqual([
+      ["order.canceled", [["succeeded", 1, true]]],
+      ["order.completed", [["retrying", 7, false]]],
+      ["webhook.ping", [["succeeded", 1, true]]],
+      ["fulfillment.shipped", [["skipped", 0, true]]],
+      ["return.closed", [["exhausted", 10, true]]],
+      ["webhook.ping", [["succeeded", 1, true]]],
+    ]);
+    expect([log[0]?.subject.id, log[1]?.subject.id]).toEqual([orders.canceled, orders.delivered]);
+    expect([log[0], log[4], log[1]].map((event) => event?.deliveries[0]?.id)).toEqual([
+      webhooks.deliveries.succeeded,
+      webhooks.deliveries.exhausted,
+      webhooks.deliveries.retrying,
+    ]);
+  });
+
+  it("happened in the past, and the next attempt is hours away", async () => {
+    await using world = await createWorld(engine);
+    const now = world.clock.now();
+    const { db } = world.database;
+    const attempts = await db.selectFrom("webhookAttempt").selectAll().orderBy("startedAt").execute();
+    expect(attempts).toHaveLength(20);
+    expect(attempts.filter(({ startedAt }) => startedAt > now)).toEqual([]);
+    const { nextAttemptAt } = await db
+      .selectFrom("webhookDelivery")
+      .select("nextAttemptAt")
+      .where("id", "=", world.demo.webhooks.deliveries.retrying)
+      .executeTakeFirstOrThrow();
+    expect((nextAttemptAt?.getTime() ?? 0) - now.getTime()).toBeGreaterThan(7 * hourMs);
+    const told = await db.selectFrom("event").select(["snapshot", "occurredAt"]).where("type", "=", "order.canceled").executeTakeFirstOrThrow();
+    const { timestamp, data } = JSON.parse(told.snapshot);
+    expect([timestamp, data.object.id, data.object.status]).toEqual([told.occurredAt.toISOString(), world.demo.orders.canceled, "canceled"]);
+    // Nothing is due: nobody is asked, and all is as it was.
+    world.clock.advance(hourMs);
+    await world.app.deliveries.drain();
+    expect(await db.selectFrom("webhookAttempt").select("id").execute()).toHaveLength(20);
+  });
+
+  it("can be sent once more as others can, and a receiver that does not listen fails nothing but its delivery", async () => {
+    await using world = await createWorld(engine, { environment: { WEBHOOK_ALLOW_LOOPBACK: "1" } });
+    const { endpoint, deliveries } = world.demo.webhooks;
+    expect((await replay(world, deliveries.retrying, { reason: "testing" })).body.error.code).toBe("delivery_in_progress");
+    expect((await replay(world, deliveries.succeeded, { reason: "testing" })).body.error.code).toBe("delivery_already_succeeded");
+    for (const [id, force] of [
+      [deliveries.succeeded, true],
+      [deliveries.exhausted, false],
+    ] as const)
+      expect((await replay(world, id, { reason: "testing", force })).status).toBe(200);
+    await world.app.deliveries.drain();
+    const replays = await world.database.db
+      .selectFrom("webhookDelivery as d")
+      .innerJoin("webhookAttempt as a", "a.deliveryId", "d.id")
+      .select(["d.status", "a.errorCode"])
+      .where("d.replayNo", ">", 0)
+      .execute();
+    expect(replays).toEqual([
+      { status: "retrying", errorCode: "connection" },
+      { status: "retrying", errorCode: "connection" },
+    ]);
+    const kept = await world.database.db.selectFrom("webhookEndpoint").select("status").where("id", "=", endpoint).execute();
+    expect(kept).toEqual([{ status: "enabled" }]);
+  });
+
+  it("are made anew where they were lost, in the place of those that were there, and left out where there is no room", async () => {
+    await using world = await createWorld(engine);
+    const { database, demo, clock } = world;
+    const installation = await database.db
+      .selectFrom("installation")
+      .select("id")
+      .where("merchantId", "=", demo.merchants.first.id)
+      .executeTakeFirstOrThrow();
+    const owner = { id: demo.merchants.first.id, installationId: installation.id };
+    const keyring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
+    const seed = () =>
+      inTransaction(database.db, (transaction) =>
+        seedWebhooks(transaction, { owner, orders: demo.orders, keyring, render: demoRender(database), now: clock.now() }),
+      );
+    const { webhooks } = await seed();
+    expect(webhooks?.endpoint).not.toBe(demo.webhooks.endpoint);
+    const stored = async () => database.db.selectFrom("webhookEndpoint").select(["id", "status"]).orderBy("status").execute();
+    expect(await stored()).toEqual([
+      { id: demo.webhooks.endpoint, status: "deleted" },
+      { id: webhooks?.endpoint, status: "enabled" },
+    ]);
+    await database.script((run) =>
+      run(`update webhook_endpoint set url_normalized = 'https://a.example' where status = 'enabled';
+        insert into webhook_endpoint (id, merchant_id, installation_id, url, url_normalized, event_types, created_at, updated_at)
+        select 'whe_' || n, '${owner.id}', '${owner.installationId}', 'https://a.example', 'https://a.example/' || n, '{*}', now(), now()
+        from generate_series(1, 15) n`),
+    );
+    expect(await seed()).toEqual({});
+    expect(await stored()).toHaveLength(17);
+  });
+});

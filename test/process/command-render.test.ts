@@ -1,0 +1,35 @@
+/** Events that a command writes have the links of those that the service writes. */
+import { expect, it } from "vitest";
+import { createCommandRender } from "#app/command-render.ts";
+import { publicUrlOf, readSettings } from "#app/settings.ts";
+import { inTransaction } from "#database/transaction.ts";
+import { makeCart } from "#test/operations/cart-calls.ts";
+import { useWorld } from "#test/support/use-world.ts";
+import { publicUrl } from "#test/support/world.ts";
+import type { RenderSubject } from "#webhooks/outbox.ts";
+
+const world = useWorld();
+const environment = { ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}` };
+
+it.each([
+  [{}, "http://127.0.0.1:4000"],
+  [{ HOST: "localhost", PORT: "8080" }, "http://localhost:8080"],
+  [{ HOST: "::1", PORT: "8080" }, "http://[::1]:8080"],
+  [{ PORT: "8080", PUBLIC_URL: "https://api.example.com" }, "https://api.example.com"],
+])("with %o links begin with %s", (given, expected) => {
+  expect(publicUrlOf(readSettings({ ...environment, ...given }))).toBe(expected);
+});
+
+it.each([
+  [{}, "http://127.0.0.1:4000"],
+  [{ PUBLIC_URL: "https://api.example.com" }, "https://api.example.com"],
+])("a command with %o tells of a cart as the service at %s does", async (given, base) => {
+  const { app, database, demo } = world();
+  const { id } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
+  const subject = { type: "cart", id, merchantId: demo.merchants.first.id, thing: undefined, together: {} } as const;
+  const told = (render: RenderSubject): Promise<string> =>
+    inTransaction(database.db, async (transaction) => JSON.stringify(await render(transaction, subject)));
+  const byService = await told(app.services.render);
+  expect(byService).toContain(`"url":"${publicUrl}/media/`);
+  expect(await told(createCommandRender(database.db, readSettings({ ...environment, ...given })))).toBe(byService.replaceAll(publicUrl, base));
+});

@@ -1,0 +1,46 @@
+/** `webhook replay`: one delivery, or all that did not arrive in a window, by the rules of the service. */
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { openDatabase } from "#database/connect.ts";
+import { migrate } from "#database/migrate.ts";
+import { runCommand, temporaryFolder } from "#test/support/process.ts";
+import { createDispatchWorld } from "#test/webhooks/dispatch-world.ts";
+import { deliveryRows, makeDeliveries } from "#test/webhooks/delivery-rows.ts";
+
+const dayMs = 86_400_000;
+
+it("sends deliveries once more, says how many and why not the others, and refuses as the service does", async () => {
+  const folder = join(temporaryFolder(), "data");
+  const withRows = async <Result>(work: (world: ReturnType<typeof createDispatchWorld>) => Promise<Result>): Promise<Result> => {
+    const database = await openDatabase({ folder });
+    try {
+      await migrate(database);
+      return await work(createDispatchWorld(database));
+    } finally {
+      await database.close();
+    }
+  };
+  const { endpointId, deliveryIds } = await withRows(async (world) => {
+    const installed = await world.merchant();
+    const { id } = await world.endpoint(installed);
+    world.clock.advance(-3 * dayMs);
+    const events = [await world.event(installed)];
+    world.clock.advance(3 * dayMs - 1000);
+    for (let count = 0; count < 3; count += 1) events.push(await world.event(installed));
+    return { endpointId: id, deliveryIds: await makeDeliveries(world, events, { endpointId: id }) };
+  });
+  const run = async (...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> =>
+    runCommand(["webhook", "replay", ...args, "--json"], { DATA_DIR: folder, DEMO: "0" });
+  const told = async (...args: string[]): Promise<unknown> => {
+    const { code, stdout, stderr } = await run(...args);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    return JSON.parse(stdout) as unknown;
+  };
+  const [, first = ""] = deliveryIds;
+  expect(await told("--delivery", first, "--note", "By hand.")).toEqual({ id: expect.stringMatching(/^whd_/) as unknown, replayOf: first });
+  const since = new Date(Date.now() - 4 * dayMs).toISOString();
+  expect(await told("--endpoint", endpointId, "--since", since)).toEqual({ replayed: 3, skipped: { delivery_in_progress: 1 } });
+  expect(await withRows((world) => deliveryRows(world))).toHaveLength(8);
+
+  expect(await run("--delivery", "whd_none")).toEqual({ code: 1, stdout: "", stderr: "There is no such webhook delivery.\n" });
+});
