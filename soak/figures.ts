@@ -9,6 +9,8 @@ import { checkHistories } from "./history-checks.ts";
 import type { Report } from "./report.ts";
 import { startService } from "./service.ts";
 import { openShop } from "./shop.ts";
+import { runWebhookLatency } from "./webhook-latency.ts";
+import { runWebhooks, webhookEnvironment } from "./webhooks.ts";
 
 export interface Circumstances {
   /** PostgreSQL; undefined: the embedded database. */
@@ -30,6 +32,8 @@ export const figures: readonly Figure[] = [
   { name: "duplicates", engines: ["pglite", "postgres"], weight: 2, run: duplicates },
   { name: "bystanders", engines: ["postgres"], weight: 1, run: bystanders },
   { name: "checkout", engines: ["pglite", "postgres"], weight: 3, run: checkout },
+  { name: "webhooks", engines: ["pglite", "postgres"], weight: 3, run: webhooks },
+  { name: "webhook-latency", engines: ["pglite", "postgres"], weight: 1, run: runWebhookLatency },
   { name: "histories", engines: ["pglite", "postgres"], weight: 3, run: histories },
 ];
 
@@ -64,6 +68,20 @@ async function checkout({ databaseUrl, isOver, onStep }: Circumstances): Promise
   await using service = await startService({ databaseUrl });
   await using beside = databaseUrl === undefined ? undefined : await startService({ databaseUrl, folder: service.folder });
   return await runCheckout(service, { beside: beside === undefined ? [] : [beside], isOver, onStep });
+}
+
+/** On PostgreSQL one process is asked and another sends. */
+async function webhooks({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
+  const plan = { writers: 4, arrivalsPerKill: 300, isHurried: false, isOver, onStep };
+  await using service = await startService({
+    databaseUrl,
+    command: databaseUrl === undefined ? "serve" : "gateway",
+    environment: webhookEnvironment,
+  });
+  if (databaseUrl === undefined) return await runWebhooks({ ...plan, services: [service] });
+  const environment = { ...webhookEnvironment, DEMO: "0" };
+  await using worker = await startService({ databaseUrl, command: "worker", folder: service.folder, environment });
+  return await runWebhooks({ ...plan, services: [service, worker] });
 }
 
 async function histories({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {

@@ -29,6 +29,8 @@ export interface Service extends AsyncDisposable {
 }
 
 export interface ServiceOptions {
+  /** What is started; `serve` unless told. */
+  readonly command?: "serve" | "gateway" | "worker";
   /** PostgreSQL; without it the embedded database in a folder of its own. */
   readonly databaseUrl?: string | undefined;
   readonly environment?: Readonly<Record<string, string>>;
@@ -37,7 +39,7 @@ export interface ServiceOptions {
 }
 
 /** Started, and ready. */
-export async function startService({ databaseUrl, environment = {}, folder }: ServiceOptions): Promise<Service> {
+export async function startService({ command = "serve", databaseUrl, environment = {}, folder }: ServiceOptions): Promise<Service> {
   const dataDir = folder ?? mkdtempSync(join(tmpdir(), "commerce-gateway-soak-"));
   const port = await freePort();
   const settings = {
@@ -53,7 +55,7 @@ export async function startService({ databaseUrl, environment = {}, folder }: Se
   const faults: string[] = [];
   let running: Running | undefined;
   const start = async (): Promise<void> => {
-    running = spawnService(settings, (fault) => faults.push(fault));
+    running = spawnService({ command, settings }, (fault) => faults.push(fault));
     await untilReady(running, ask);
   };
   const kill = async (): Promise<void> => {
@@ -93,9 +95,14 @@ interface Running {
   kill(): Promise<void>;
 }
 
-function spawnService(settings: Readonly<Record<string, string>>, onFault: (fault: string) => void): Running {
+interface Started {
+  readonly command: string;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+function spawnService({ command, settings }: Started, onFault: (fault: string) => void): Running {
   const { PATH, HOME } = process.env;
-  const child = spawn(process.execPath, [main, "serve"], { env: { PATH, HOME, ...settings }, stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(process.execPath, [main, command], { env: { PATH, HOME, ...settings }, stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
   child.stderr?.setEncoding("utf8").on("data", (chunk: string) => (said = `${said}${chunk}`.slice(-2000)));
   let isWanted = true;

@@ -15,6 +15,7 @@ import { parseAcceptLanguage } from "#foundation/locales.ts";
 import { respelledSchema } from "#gateway/spelling.ts";
 import { createContext, type GraphServices } from "#graph/context.ts";
 import graph from "#graph/schema.ts";
+import { createResolvedNames } from "#webhooks/endpoints/resolved-names.ts";
 
 const { PORT: port, DATABASE_URL: url, PUBLIC_URL: publicUrl = "" } = process.env;
 
@@ -30,6 +31,9 @@ const services: GraphServices = {
   keyring: createKeyring([{ id: "bench", key: Buffer.alloc(32, 7) }]),
   render: (transaction, subject) => renderSubject(services, transaction, subject),
   wakePayments: () => undefined,
+  wakeDeliveries: () => undefined,
+  resolvedNames: createResolvedNames(),
+  isLoopbackAllowed: false,
 };
 
 async function viewerOf(authorization: string | null): Promise<Viewer> {

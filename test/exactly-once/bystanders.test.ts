@@ -5,6 +5,7 @@ import { openDatabase } from "#database/connect.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import { addressWrite, openCart, openShop, readAnswer } from "#soak/shop.ts";
+import { demoRender } from "#test/support/copies.ts";
 import { createDatabase } from "#test/support/create-database.ts";
 import { temporaryFolder } from "#test/support/process.ts";
 import { publicUrl, TestClock } from "#test/support/world.ts";
@@ -17,7 +18,7 @@ it("fifty duplicates take no connection from others, in the process that does th
   const clock = new TestClock();
   const [here, there] = await Promise.all([openDatabase({ url, poolSize: pools.second }), openDatabase({ url, poolSize: pools.first })]);
   const keyring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
-  const demo = await prepareDemo(here, { dataDir: temporaryFolder(), publicUrl, now: clock.now(), keyring });
+  const demo = await prepareDemo(here, { dataDir: temporaryFolder(), publicUrl, now: clock.now(), keyring, render: demoRender(here) });
   if (demo === undefined) throw new Error("The database was not empty.");
   const apps = [await startBeside({ clock }, here), await startBeside({ clock }, there)];
   const [askHere, askThere] = apps.map(askOf);

@@ -1,0 +1,166 @@
+/**
+ * Figures 8 and 10: what passes between an event's commit and its first byte at the receiver, at a hundred events in a second; and how much longer
+ * that is for 99 endpoints beside one that never answers. Numbers of a machine that has nothing else to do: only what got lost is a violation.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type OpenDatabase, openDatabase } from "#database/connect.ts";
+import { migrate } from "#database/migrate.ts";
+import { systemClock } from "#foundation/clock.ts";
+import { createDispatchWorld, type DispatchWorld, type Installed } from "#test/webhooks/dispatch-world.ts";
+import type { Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
+import { createSafeSender } from "#webhooks/safe-request.ts";
+import type { Report } from "./report.ts";
+import { arrivalOf, type Receiver, startReceiver } from "./webhook-receiver.ts";
+
+export interface LatencyPlan {
+  /** PostgreSQL; undefined: the embedded database. */
+  readonly databaseUrl: string | undefined;
+  readonly isOver: () => boolean;
+  readonly onStep: (text: string) => void;
+}
+
+/** An installation, and where its endpoints lead to. */
+interface Audience extends Installed {
+  readonly paths: readonly string[];
+}
+
+interface Latency {
+  readonly world: DispatchWorld;
+  readonly dispatcher: Dispatcher;
+  /** By path and event. */
+  readonly arrivedAt: ReadonlyMap<string, number>;
+  lost: number;
+}
+
+const holePath = "/many/0/0";
+const deliveriesPerSecond = 100;
+const audiencesWanted = 10;
+
+export async function runWebhookLatency({ databaseUrl, isOver, onStep }: LatencyPlan): Promise<Report> {
+  const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-soak-"));
+  const database = await openDatabase(databaseUrl === undefined ? { folder } : { url: databaseUrl });
+  const arrivedAt = new Map<string, number>();
+  const onArrival = (path: string, eventId: string, atMs: number): void => {
+    const arrival = arrivalOf(path, eventId);
+    if (!arrivedAt.has(arrival)) arrivedAt.set(arrival, atMs);
+  };
+  let isHole = false;
+  const receiver = await startReceiver({ reply: (path) => (isHole && path === holePath ? "nothing" : 204), onArrival });
+  const sender = createSafeSender({ isLoopbackAllowed: true });
+  try {
+    await migrate(database);
+    const world = createDispatchWorld(database);
+    const dispatcher = world.dispatcher({ clock: systemClock, sender });
+    const latency: Latency = { world, dispatcher, arrivedAt, lost: 0 };
+    const single = await openAudiences(world, receiver, { prefix: "/single", endpointsEach: 1 });
+    const many = await openAudiences(world, receiver, { prefix: "/many", endpointsEach: 10 });
+    const figures: Figures = { single: [], without: [], beside: [] };
+    dispatcher.start();
+    // A first spell warms everything up and counts nowhere.
+    await spell(latency, single);
+    await spell(latency, many);
+    do {
+      figures.single.push(...(await spell(latency, single)));
+      isHole = false;
+      figures.without.push(...(await spell(latency, many)));
+      isHole = true;
+      figures.beside.push(...(await spell(latency, many)));
+      onStep(
+        `${database.engine}: p99 ${percentile(figures.single, 0.99)} ms; of many ${percentile(figures.without, 0.99)} ms without a black hole, ${percentile(figures.beside, 0.99)} ms beside one`,
+      );
+    } while (!isOver());
+    await receiver[Symbol.asyncDispose]();
+    await dispatcher.stop();
+    return reportOf(database.engine, figures, latency.lost);
+  } finally {
+    await sender.close();
+    await database.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function openAudiences(
+  world: DispatchWorld,
+  { origin }: Receiver,
+  { prefix, endpointsEach }: { readonly prefix: string; readonly endpointsEach: number },
+): Promise<Audience[]> {
+  const audiences: Audience[] = [];
+  for (let index = 0; index < audiencesWanted; index += 1) {
+    const installed = await world.merchant();
+    const paths = Array.from({ length: endpointsEach }, (_, place) => `${prefix}/${index}/${place}`);
+    for (const path of paths) await world.endpoint(installed, { url: `${origin}${path}`, maxPerSecond: 100 });
+    audiences.push({ ...installed, paths });
+  }
+  return audiences;
+}
+
+const spellMs = 5_000;
+/** After the last event: what has not arrived by then is lost. */
+const arrivalMsMax = 10_000;
+
+interface Written {
+  readonly arrivals: readonly string[];
+  readonly committedAtMs: number;
+}
+
+/** Events fall due at an even pace, for each audience in turn. Gives what each took to each endpoint but the black hole, from its commit on. */
+async function spell(latency: Latency, audiences: readonly Audience[]): Promise<number[]> {
+  const { arrivedAt } = latency;
+  const startedAt = performance.now();
+  const writing: Promise<Written>[] = [];
+  for (let dueMs = 0; dueMs < spellMs;) {
+    const audience = audiences[writing.length % audiences.length];
+    if (audience === undefined) break;
+    await sleep(Math.max(0, startedAt + dueMs - performance.now()));
+    writing.push(write(latency, audience));
+    dueMs += (1000 * audience.paths.length) / deliveriesPerSecond;
+  }
+  const written = await Promise.all(writing);
+  const until = performance.now() + arrivalMsMax;
+  const isHere = (arrival: string): boolean => arrivedAt.has(arrival);
+  while (performance.now() < until && !written.every(({ arrivals }) => arrivals.every(isHere))) await sleep(10);
+  latency.lost += written.flatMap(({ arrivals }) => arrivals).filter((arrival) => !isHere(arrival)).length;
+  return written.flatMap(({ arrivals, committedAtMs }) =>
+    arrivals.filter(isHere).map((arrival) => Math.max(0, (arrivedAt.get(arrival) ?? 0) - committedAtMs)),
+  );
+}
+
+async function write({ world, dispatcher }: Latency, audience: Audience): Promise<Written> {
+  world.clock.at = new Date();
+  const eventId = await world.event(audience);
+  const committedAtMs = performance.now();
+  dispatcher.wake();
+  return { arrivals: audience.paths.filter((path) => path !== holePath).map((path) => arrivalOf(path, eventId)), committedAtMs };
+}
+
+interface Figures {
+  /** A hundred events in a second, each to one endpoint. */
+  readonly single: number[];
+  /** Ten, each to ten endpoints of a hundred: all well, and with a black hole among them. */
+  readonly without: number[];
+  readonly beside: number[];
+}
+
+function reportOf(engine: OpenDatabase["engine"], { single, without, beside }: Figures, lost: number): Report {
+  return {
+    figure: "webhook-latency",
+    engine,
+    counts: {
+      deliveries: single.length + without.length + beside.length,
+      "p50 ms": percentile(single, 0.5),
+      "p99 ms": percentile(single, 0.99),
+      "p99 ms without a black hole": percentile(without, 0.99),
+      "p99 ms beside it": percentile(beside, 0.99),
+      "p99 ratio": Math.round((100 * percentile(beside, 0.99)) / percentile(without, 0.99)) / 100,
+    },
+    violations: lost === 0 ? [] : [`${lost} deliveries did not arrive within ${arrivalMsMax / 1000} s.`],
+  };
+}
+
+function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return Math.round(10 * (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN)) / 10;
+}
