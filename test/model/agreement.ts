@@ -6,8 +6,9 @@ import { deriveStatuses } from "#commerce/orders/order-statuses.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { askGraph } from "#test/operations/cart-calls.ts";
 import type { SubjectType } from "#webhooks/event-types.ts";
+import { hasAddress } from "./address-model.ts";
 import { type Front, readOrder } from "./order-front.ts";
-import { isOpen, type ModelOrder, type OrderModel } from "./order-model.ts";
+import { isHeld, type ModelOrder, type OrderModel } from "./order-model.ts";
 
 export async function expectAgreement(model: OrderModel, front: Front): Promise<void> {
   await expectStock(model, front);
@@ -42,13 +43,17 @@ async function expectSession(model: OrderModel, { world }: Front): Promise<void>
   const { session, cartId } = model;
   const asked = await askGraph(
     world,
-    "query ($id: ID!) { cart(id: $id) { status checkout { sessionId status } } }",
+    "query ($id: ID!) { cart(id: $id) { status addressTokenExpiresAt delivery { selectedOptionId } checkout { sessionId status } } }",
     { id: cartId },
     { token: "admin" },
   );
-  const isHeld = session?.status === "processing" || isOpen(model);
-  const status = session?.status === "completed" ? "COMPLETED" : isHeld ? "LOCKED" : "ACTIVE";
+  const status = session?.status === "completed" ? "COMPLETED" : isHeld(model) ? "LOCKED" : "ACTIVE";
   expect({ cart: asked.data?.status, error: asked.error }).toEqual({ cart: status, error: undefined });
+  const { address } = hasAddress(model) ? model : { address: null };
+  expect({ until: asked.data.addressTokenExpiresAt, delivery: asked.data.delivery }).toEqual({
+    until: address === null ? null : new Date(address.until).toISOString(),
+    delivery: address === null ? null : { selectedOptionId: model.hasDelivery ? model.deliveryId : null },
+  });
   const { rows } = await sql<{ broken: number }>`
     select count(*)::int as broken from promotion p
     where p.used <> (select count(*) from promotion_use u where u.promotion_id = p.id and u.given_back_at is null and u.restored_at is null)`.execute(
@@ -156,7 +161,13 @@ async function expectTold(front: Front): Promise<void> {
     const { snapshot } = await world.database.db.selectFrom("event").select("snapshot").where("id", "=", last.id).executeTakeFirstOrThrow();
     const { data } = JSON.parse(snapshot) as { readonly data: { readonly object: unknown } };
     const now = await inTransaction(world.database.db, (transaction) =>
-      world.app.services.render(transaction, { type: last.subjectType as SubjectType, id: subjectId, merchantId: last.merchantId, thing: undefined }),
+      world.app.services.render(transaction, {
+        type: last.subjectType as SubjectType,
+        id: subjectId,
+        merchantId: last.merchantId,
+        thing: undefined,
+        together: {},
+      }),
     );
     // Some changes of a part have no name of their own: its order tells of them.
     const isNewest = last.subjectType === "order" || now["version"] === last.subjectVersion;

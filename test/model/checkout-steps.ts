@@ -2,7 +2,8 @@
 import { sql } from "kysely";
 import { expect } from "vitest";
 import { type Front, readOrder } from "./order-front.ts";
-import { hold, isOpen, type ModelLine, type OrderModel, paymentFate, sellHeld, settlePending, stockOf } from "./order-model.ts";
+import { missingOf, renewAddress } from "./address-model.ts";
+import { endSession, hold, isOpen, type ModelLine, type OrderModel, paymentFate, sellHeld, settlePending, stockOf } from "./order-model.ts";
 import { type Dice, pickOf, type Plan } from "./step.ts";
 
 const field = (name: string): string => `hostedCheckoutSession${name}`;
@@ -14,6 +15,7 @@ export function createSession(model: OrderModel): Plan {
     call: { field: field("Create"), on: {}, input: { cartId, successUrl: "https://shop.example/thanks", cancelUrl: "https://shop.example/cart" } },
     isAllowed: isFree,
     apply: async (id, { world }) => {
+      renewAddress(model);
       // One that ran out held its stock until now.
       if (session?.status !== "open") hold(model, 1);
       const { rows } = await sql<{ amountTotalMinor: number; expiresAt: Date }>`
@@ -29,16 +31,18 @@ export function createSession(model: OrderModel): Plan {
 
 const tokens = ["tok_success", "tok_success", "tok_success", "tok_decline", "tok_late_success"];
 
-/** A bold one confirms another amount. */
+/** A bold one confirms another amount, or without an address. */
 export function submit(model: OrderModel, dice: Dice): Plan | null {
   const { session } = model;
   if (session === null) return null;
   const isWrong = dice.isBold && dice.amount % 2 === 0;
+  const missing = missingOf(model);
   const token = pickOf(tokens, dice) ?? "";
   const expectedAmount = { amountMinor: session.amountMinor + (isWrong ? 1 : 0), currency: "EUR" };
   return {
     call: { field: field("Submit"), on: { sessionId: session.id }, input: { expectedAmount, paymentToken: token } },
-    isAllowed: isOpen(model) && !isWrong,
+    isAllowed: isOpen(model) && missing === null && !isWrong,
+    reason: isOpen(model) ? (missing ?? undefined) : undefined,
     apply: () => void Object.assign(session, { status: "processing", token, submittedAt: model.now, askedAt: null }),
   };
 }
@@ -49,7 +53,10 @@ export function cancelSession(model: OrderModel): Plan | null {
   return {
     call: { field: field("Cancel"), on: { sessionId: session.id }, input: { reason: "BUYER_CHANGED_MIND" } },
     isAllowed: isOpen(model),
-    apply: () => endSession(model),
+    apply: () => {
+      renewAddress(model);
+      endSession(model);
+    },
   };
 }
 
@@ -61,11 +68,6 @@ export function failSession(model: OrderModel): Plan | null {
     isAllowed: session.status === "processing",
     apply: () => giveUp(model),
   };
-}
-
-function endSession(model: OrderModel): void {
-  if (model.session !== null) model.session.status = "canceled";
-  hold(model, -1);
 }
 
 function giveUp(model: OrderModel): void {
@@ -103,6 +105,7 @@ async function becomeOrder(model: OrderModel, front: Front, { isCaptured }: { re
   const [row] = rows;
   if (row === undefined || session === null) throw new Error("No order was placed.");
   session.status = "completed";
+  model.address = null;
   const allocated = sellHeld(model);
   const read = await readOrder(front, row.id);
   const [payment] = read.payments;

@@ -11,6 +11,8 @@ export interface Call {
   /** What it acts on, by the name of the argument. */
   readonly on: Readonly<Record<string, string>>;
   readonly input: Readonly<Record<string, unknown>>;
+  /** What is asked for; its id unless told. */
+  readonly answer?: string | undefined;
 }
 
 export interface Front {
@@ -49,11 +51,11 @@ export async function openFront(world: World): Promise<Front> {
 }
 
 /** Every call has a key of its own. */
-export function send({ world, inputs }: Front, { field, on, input }: Call): Promise<Asked> {
+export function send({ world, inputs }: Front, { field, on, input, answer = "id" }: Call): Promise<Asked> {
   const names = Object.keys(on);
   const variables = names.map((name) => `$${name}: ID!, `).join("");
   const passed = names.map((name) => `${name}: $${name}, `).join("");
-  const query = `mutation (${variables}$key: String!, $input: ${inputs.get(field)}!) { ${field}(${passed}idempotencyKey: $key, input: $input) { id } }`;
+  const query = `mutation (${variables}$key: String!, $input: ${inputs.get(field)}!) { ${field}(${passed}idempotencyKey: $key, input: $input) { ${answer} } }`;
   return askGraph(world, query, { ...on, key: randomUUID(), input }, { token: "admin" });
 }
 

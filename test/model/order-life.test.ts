@@ -5,8 +5,11 @@
 import { sql } from "kysely";
 import fc from "fast-check";
 import { beforeAll, expect, it } from "vitest";
-import { berlin, changeCart, deliveryOf, makeCart, makeCode, variantOf } from "#test/operations/cart-calls.ts";
+import { berlin, changeCart, makeCart, makeCode, variantOf } from "#test/operations/cart-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
+import { expectAgreement } from "./agreement.ts";
+import { startAddress } from "./address-model.ts";
+import { chooseDelivery, giveAddress, standardDelivery } from "./address-steps.ts";
 import { cancelSession, createSession, drive, failSession, receiveStock, submit, wait } from "./checkout-steps.ts";
 import { type Front, openFront, send } from "./order-front.ts";
 import type { ModelStock, OrderModel } from "./order-model.ts";
@@ -21,12 +24,16 @@ beforeAll(async () => void (await makeCode(world(), code, { kind: "PERCENTAGE", 
 const runs = Number(process.env["MODEL_RUNS"] ?? 25);
 /** Of these most find nothing to be tried on. */
 const commandsMax = 120;
+/** Only once an address has run out. */
+const seldom: ReadonlySet<string> = new Set(["giveAddress", "chooseDelivery"]);
 /** Longer than many times of what it takes. */
 const runsMsMax = 60_000 + runs * 10_000;
 
 const steps: Readonly<Record<string, { readonly plan: Planner; readonly weight: number }>> = {
   createSession: { plan: createSession, weight: 3 },
   submit: { plan: submit, weight: 3 },
+  giveAddress: { plan: giveAddress, weight: 2 },
+  chooseDelivery: { plan: chooseDelivery, weight: 2 },
   cancelSession: { plan: cancelSession, weight: 3 },
   failSession: { plan: failSession, weight: 2 },
   drive: { plan: drive, weight: 2 },
@@ -52,14 +59,16 @@ const toShipped = ["createFulfillment", "moveFulfillment", "moveFulfillment"];
 /** How far an order has come before chance takes over. */
 const beginnings = {
   cart: [],
+  late: ["wait", "wait", "createSession"],
   open: ["createSession"],
   placed: toPlaced,
   shipped: [...toPlaced, ...toShipped],
   delivered: [...toPaid, "receiveStock", ...toShipped, "moveFulfillment", "moveFulfillment", "moveFulfillment"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** The first that may be done; all of the money, and of the goods that are missing enough. */
+/** The first that may be done; all of the money, of the goods that are missing enough, and of time more than half of what an address lives. */
 const usualDice: Readonly<Record<string, Partial<Dice>>> = {
+  wait: { pick: 2 },
   capture: { pick: 1 },
   receiveStock: { pick: 2, amount: 2 },
   createFulfillment: { pick: 28, amount: 2 },
@@ -78,7 +87,7 @@ interface Beginning {
 }
 
 const beginning: fc.Arbitrary<Beginning> = fc.record({
-  start: fc.constantFrom("cart", "open", "placed", "shipped", "delivered", "delivered"),
+  start: fc.constantFrom("cart", "late", "open", "placed", "shipped", "delivered", "delivered"),
   quantities: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 3 }),
   hasCode: fc.boolean(),
 });
@@ -99,8 +108,17 @@ it(`${runs} random orders are what the model says, at every step`, { timeout: ru
     }),
     { numRuns: runs, endOnFailure: process.env["MODEL_SHRINK"] === undefined },
   );
-  // Chance has been everywhere.
-  for (const name of Object.keys(steps)) expect({ name, done: front.done.get(name) ?? 0 }).not.toEqual({ name, done: 0 });
+  // Chance has been everywhere, but where it seldom comes to: there the next test goes.
+  for (const name of Object.keys(steps).filter((step) => runs >= 60 || !seldom.has(step)))
+    expect({ name, done: front.done.get(name) ?? 0 }).not.toEqual({ name, done: 0 });
+});
+
+it("an address that has run out is given again before anything is paid", async () => {
+  const front = await openFront(world());
+  const model = await begin(front, { start: "cart", quantities: [1], hasCode: false });
+  const anew = ["submit", "giveAddress", "submit", "chooseDelivery", "submit", "drive"];
+  for (const name of [...beginnings.late, ...anew]) await usualStep(name).run(model, front);
+  expect([front.refused.get("submit"), model.order?.status]).toEqual([2, "pending"]);
 });
 
 it("a return that was promised a cent more than its unit is worth by then leaves a cent less for the last", async () => {
@@ -128,14 +146,24 @@ async function begin(front: Front, { quantities, hasCode }: Beginning): Promise<
   const lines = variantIds.slice(0, quantities.length).map((variantId, index) => ({ variantId, quantity: quantities[index] ?? 1 }));
   const { id: cartId } = await makeCart(front.world, { token: "admin", input: { lines } });
   await changeCart(front.world, "cartAddressSet", { token: "admin", cartId, input: { address: berlin } });
-  await changeCart(front.world, "cartDeliveryOptionSelect", {
-    token: "admin",
-    cartId,
-    input: { optionId: await deliveryOf(front.world, "standard") },
-  });
+  const deliveryId = await standardDelivery(front);
+  await changeCart(front.world, "cartDeliveryOptionSelect", { token: "admin", cartId, input: { optionId: deliveryId } });
   if (hasCode) await changeCart(front.world, "cartPromotionApply", { token: "admin", cartId, input: { code } });
   const wanted = new Map(lines.map(({ variantId, quantity }) => [variantId, quantity]));
-  return { now: front.world.clock.now().getTime(), cartId, wanted, stock, session: null, order: null };
+  const model: OrderModel = {
+    now: front.world.clock.now().getTime(),
+    cartId,
+    address: null,
+    deliveryId,
+    hasDelivery: true,
+    wanted,
+    stock,
+    session: null,
+    order: null,
+  };
+  startAddress(model);
+  await expectAgreement(model, front);
+  return model;
 }
 
 /** So much on hand beyond what earlier orders wait for; exactly so much on hand where it is sold before it is there. */

@@ -64,7 +64,7 @@ export interface ModelSession {
   readonly id: string;
   status: "open" | "processing" | "completed" | "canceled";
   readonly expiresAt: number;
-  readonly amountMinor: number;
+  amountMinor: number;
   token: string;
   submittedAt: number;
   /** When the provider first heard of its payment; null: not yet. */
@@ -87,6 +87,11 @@ export interface ModelOrder {
 export interface OrderModel {
   now: number;
   readonly cartId: string;
+  /** Where it goes; null: there is none. */
+  address: { until: number; readonly untilMax: number } | null;
+  /** How it is to be sent, and whether that was chosen. */
+  readonly deliveryId: string;
+  hasDelivery: boolean;
   /** Variant → how many. */
   readonly wanted: ReadonlyMap<string, number>;
   readonly stock: ReadonlyMap<string, ModelStock>;
@@ -94,9 +99,11 @@ export interface OrderModel {
   order: ModelOrder | null;
 }
 
-const minuteMs = 60_000;
+export const minuteMs = 60_000;
 
 export const isOpen = ({ session, now }: OrderModel): boolean => session?.status === "open" && now < session.expiresAt;
+/** Its cart is locked. */
+export const isHeld = (model: OrderModel): boolean => model.session?.status === "processing" || isOpen(model);
 
 /** The first `units` of a line are worth so much together; each portion is the difference of two of these, so they add up to the cent. */
 export const worthOf = ({ totalMinor, ordered }: ModelLine, units: number): number => Math.floor((totalMinor * units) / ordered);
@@ -191,11 +198,13 @@ export function saved(order: ModelOrder): void {
   if (order.status === "confirmed" && isComplete(order)) order.status = "completed";
 }
 
-/** Units that go give up their place in what was not sent yet; what is nearest to leaving keeps its units longest. */
+/** Units that go give up their place in what was not sent yet; what is nearest to leaving keeps its units longest, then what was planned first. */
 function cutFulfillments(order: ModelOrder): void {
   const room = new Map(order.lines.map((line) => [line.id, wantedOf(line) - line.shipped]));
+  // Of one moment the ids have no order that one could know.
+  const byId = order.fulfillments.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   for (const status of ["packing", "pending"]) {
-    for (const fulfillment of order.fulfillments.filter((one) => one.status === status)) {
+    for (const fulfillment of byId.filter((one) => one.status === status)) {
       const kept = fulfillment.lines.map(({ lineId, quantity }) => {
         const left = Math.min(quantity, room.get(lineId) ?? 0);
         room.set(lineId, (room.get(lineId) ?? 0) - left);
@@ -279,4 +288,10 @@ export function sellHeld(model: OrderModel): Map<string, number> {
 
 export function hold(model: OrderModel, sign: 1 | -1): void {
   for (const [variantId, quantity] of model.wanted) stockOf(model, variantId).reserved += sign * quantity;
+}
+
+/** Without an order: what it held is free. */
+export function endSession(model: OrderModel): void {
+  if (model.session !== null) model.session.status = "canceled";
+  hold(model, -1);
 }

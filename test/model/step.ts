@@ -19,6 +19,8 @@ export interface Plan {
   /** Null: nobody asks for anything. */
   readonly call: Call | null;
   readonly isAllowed: boolean;
+  /** Where it is not allowed: why, if only one thing can be. */
+  readonly reason?: string | undefined;
   /** What becomes of the model, and of the world where there is no call. */
   readonly apply: (id: string, front: Front) => Promise<void> | void;
 }
@@ -57,12 +59,12 @@ export class Step implements fc.AsyncCommand<OrderModel, Front> {
   async run(model: OrderModel, front: Front): Promise<void> {
     const plan = this.plan(model, this.dice);
     if (plan === null) return;
-    const { call, isAllowed, apply } = plan;
+    const { call, isAllowed, reason, apply } = plan;
     const counts = isAllowed ? front.done : front.refused;
     counts.set(this.name, (counts.get(this.name) ?? 0) + 1);
     if (call === null) await apply("", front);
     else if (isAllowed) await apply(await succeed(front, call), front);
-    else await expectRefused(front, call);
+    else await expectRefused(front, call, reason);
     await expectAgreement(model, front);
   }
 
@@ -78,11 +80,13 @@ async function succeed(front: Front, call: Call): Promise<string> {
   return (data as { readonly id: string }).id;
 }
 
-async function expectRefused(front: Front, call: Call): Promise<void> {
+async function expectRefused(front: Front, call: Call, reason: string | undefined): Promise<void> {
   const before = await rowsOf(front);
   const { error } = await send(front, call);
-  const code = (error as { readonly code?: string } | undefined)?.code ?? "";
+  const refused = error as { readonly code?: string; readonly conflict?: { readonly reason: string | null } } | undefined;
+  const code = refused?.code ?? "";
   expect({ call, isRefused: refusals.has(code), code }).toEqual({ call, isRefused: true, code });
+  if (reason !== undefined) expect({ call, code, reason: refused?.conflict?.reason }).toEqual({ call, code: "invalid_state", reason });
   expect(await rowsOf(front)).toBe(before);
 }
 
