@@ -13,6 +13,8 @@ export default defineConfig({
     experimental: { viteModuleRunner: false },
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // What is waited for comes at once, but on a machine that has other things to do.
+    expect: { poll: { timeout: 20_000 } },
     maxWorkers: 2,
   },
 });
