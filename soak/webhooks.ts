@@ -134,13 +134,16 @@ async function killSome({ services, arrivalsPerKill }: WebhooksPlan, { counts }:
   return killed;
 }
 
-const settledMsMax = 180_000;
+/** Given up when nothing has arrived for so long. */
+const patienceMs = 180_000;
 /** It is over when nothing comes for this long. */
 const stillMs = {
   /** Longer than whoever died held what it was sending. */
   lease: 25_000,
-  /** Longer than the waiting before a seventh attempt. */
-  retry: 40_000,
+  /** Longer than the waiting before the last attempt, which is the longest. */
+  retry: 110_000,
+  /** The same where what waits is due at once, and may fail once more. */
+  hurriedRetry: 40_000,
   /** Longer than from the answer of a receiver to its note. */
   note: 1_000,
 };
@@ -153,7 +156,8 @@ interface Settling {
 
 /** Waits until nothing waits, and gives what is missing then. */
 async function settle({ services, isHurried, onStep }: WebhooksPlan, { endpoints, receiver, last }: Settling): Promise<Found> {
-  const until = performance.now() + settledMsMax;
+  const beganMs = performance.now();
+  const isPatient = (): boolean => performance.now() < Math.max(beganMs, last.arrivalMs) + patienceMs;
   for (;;) {
     await killAll(services);
     const found = await services[0].inspect(async ({ db }) => {
@@ -162,12 +166,12 @@ async function settle({ services, isHurried, onStep }: WebhooksPlan, { endpoints
       return missing;
     });
     onStep?.(`${services[0].engine}: ${found.missing.length} deliveries of ${found.events} events are still to come`);
-    if (found.faults.length === 0 || performance.now() > until) return found;
+    if (found.faults.length === 0 || !isPatient()) return found;
     await startAll(services);
     const startedMs = performance.now();
     const hasAll = (): boolean => found.missing.every((arrival) => receiver.accepted.has(arrival));
-    const allMs = isHurried ? stillMs.note : stillMs.lease;
-    while (performance.now() - Math.max(startedMs, last.arrivalMs) < (hasAll() ? allMs : stillMs.retry)) await sleep(50);
+    const [allMs, notAllMs] = isHurried ? [stillMs.note, stillMs.hurriedRetry] : [stillMs.lease, stillMs.retry];
+    while (performance.now() - Math.max(startedMs, last.arrivalMs) < (hasAll() ? allMs : notAllMs)) await sleep(50);
   }
 }
 
