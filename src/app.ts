@@ -4,7 +4,7 @@ import { compileQuery, isCompiledQuery } from "graphql-jit";
 import type { FastifyInstance } from "fastify";
 import type { GraphQLSchema } from "graphql";
 import type { LogEvent } from "kysely";
-import { recordTokenUse, verifyInternalToken } from "#access/internal-tokens.ts";
+import { recordTokenUse, verifyInternalToken } from "#access/keys/internal-tokens.ts";
 import { type OpenDatabase, openDatabase } from "#database/connect.ts";
 import { createDoOnce } from "#database/idempotency.ts";
 import { migrate } from "#database/migrate.ts";

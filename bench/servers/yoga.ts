@@ -5,7 +5,7 @@
  */
 import { createServer } from "node:http";
 import { createYoga } from "graphql-yoga";
-import { verifyApiKey } from "#access/api-keys.ts";
+import { verifyApiKey } from "#access/keys/api-keys.ts";
 import { anonymous, type Viewer } from "#access/viewer.ts";
 import { compileSubjects } from "#app/event-documents.ts";
 import { openDatabase } from "#database/connect.ts";

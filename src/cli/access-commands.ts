@@ -1,11 +1,11 @@
 /** Making merchants, apps, installations, keys and tokens from the command line: the same rules as the graph's mutations. */
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { AccessHappening } from "#access/access-happening.ts";
-import { type Access, createApiKey, revokeApiKey } from "#access/api-keys.ts";
-import { createInternalToken, revokeInternalToken } from "#access/internal-tokens.ts";
-import { apiKeyList, internalTokenList } from "#access/read-tenants.ts";
+import { type Access, createApiKey, revokeApiKey } from "#access/keys/api-keys.ts";
+import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
+import { apiKeyList, internalTokenList } from "#access/tenants/read-tenants.ts";
 import { isScope, type Role, roles, type Scope, scopes } from "#access/scopes.ts";
-import { createApp, createInstallation, createMerchant } from "#access/tenants.ts";
+import { createApp, createInstallation, createMerchant } from "#access/tenants/tenants.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { isCountry, parseLocale } from "#foundation/locales.ts";
 import { isSlug } from "#foundation/text.ts";

@@ -4,8 +4,8 @@
  * deliveries may have become anything, so new ones are made then.
  */
 import { sql } from "kysely";
-import { type Access, createApiKey, revokeApiKey } from "#access/api-keys.ts";
-import { createInternalToken } from "#access/internal-tokens.ts";
+import { type Access, createApiKey, revokeApiKey } from "#access/keys/api-keys.ts";
+import { createInternalToken } from "#access/keys/internal-tokens.ts";
 import { type Role, type Scope, scopes } from "#access/scopes.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import type { OpenDatabase } from "#database/connect.ts";

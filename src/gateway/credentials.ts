@@ -1,6 +1,6 @@
 /** Verifies the credential of a request; attempts with wrong ones are counted per address, so that guessing has an end. */
 import type { FastifyRequest } from "fastify";
-import { bearerToken } from "#access/authorization.ts";
+import { bearerToken } from "#access/oauth/authorization.ts";
 import { Failure, fail } from "#foundation/failure.ts";
 import { addressKey } from "./client-address.ts";
 import { limitFailure } from "./limit.ts";

@@ -31,8 +31,8 @@ import { countPromotionCodes, findPromotionCodePages, type PromotionCodeRow } fr
 import type { Database } from "#database/connect.ts";
 import type { Page } from "#database/page.ts";
 import type { Clock } from "#foundation/clock.ts";
-import { findApiKeys, findApps, findInstallations, findMerchants } from "#access/read-tenants.ts";
-import type { ApiKeyRow, AppRow, InstallationRow, MerchantRow } from "#access/read-tenants.ts";
+import { findApiKeys, findApps, findInstallations, findMerchants } from "#access/tenants/read-tenants.ts";
+import type { ApiKeyRow, AppRow, InstallationRow, MerchantRow } from "#access/tenants/read-tenants.ts";
 import {
   type AttemptView,
   type DeliveryView,

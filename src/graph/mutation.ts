@@ -4,7 +4,7 @@
  */
 import type { InputRef, ShapeFromTypeParam, TypeParam } from "@pothos/core";
 import type { AccessHappening } from "#access/access-happening.ts";
-import type { Access } from "#access/api-keys.ts";
+import type { Access } from "#access/keys/api-keys.ts";
 import type { Tenant } from "#commerce/catalog/write-tenant.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import type { Database } from "#database/connect.ts";

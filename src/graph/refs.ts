@@ -2,7 +2,7 @@
 import type { ImageView, PriceRange, ProductSummary } from "#commerce/catalog/render-product.ts";
 import type { ProductDetail, VariantOffer, VariantView } from "#commerce/catalog/render-detail.ts";
 import type { ProductAggregate, VariantPart } from "#commerce/catalog/read-aggregates.ts";
-import type { ApiKeyRow, AppRow, InstallationRow, InternalTokenRow, MerchantRow } from "#access/read-tenants.ts";
+import type { ApiKeyRow, AppRow, InstallationRow, InternalTokenRow, MerchantRow } from "#access/tenants/read-tenants.ts";
 import type { MarketRow } from "#commerce/markets/read-markets.ts";
 import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";

@@ -1,7 +1,7 @@
 /** Secrets of clients: their form, and that they are nowhere but with the client. */
 import { describe, expect, it } from "vitest";
 import { sql } from "kysely";
-import { bearerToken } from "#access/authorization.ts";
+import { bearerToken } from "#access/oauth/authorization.ts";
 import { digestOf, matchesDigest, mintSecret, parseSecret } from "#access/secrets.ts";
 import { Failure } from "#foundation/failure.ts";
 import { checksumOf, unknownKey, withOtherSecret, withTypo } from "#test/support/keys.ts";

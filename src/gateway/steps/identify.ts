@@ -1,5 +1,5 @@
 /** Who asks: verifies the API key. Credentials of a suspended installation or merchant are refused, but where the operation says otherwise. */
-import { recordUse, verifyApiKey } from "#access/api-keys.ts";
+import { recordUse, verifyApiKey } from "#access/keys/api-keys.ts";
 import { fail } from "#foundation/failure.ts";
 import { type Step } from "#gateway/call.ts";
 import { authenticate, challenge } from "#gateway/credentials.ts";

@@ -1,6 +1,6 @@
 /** Anonymous operations are limited by the caller's address; who sends a valid key all the same is counted by the key. */
-import { verifyApiKey } from "#access/api-keys.ts";
-import { bearerToken } from "#access/authorization.ts";
+import { verifyApiKey } from "#access/keys/api-keys.ts";
+import { bearerToken } from "#access/oauth/authorization.ts";
 import { anonymous, type Viewer } from "#access/viewer.ts";
 import { Failure } from "#foundation/failure.ts";
 import { type Call, type GatewayServices, type Step } from "#gateway/call.ts";

@@ -1,6 +1,6 @@
 /** Who the caller is: the viewer with its key, installation, app and merchant, and the limits it is held to. */
 import { credentialBuckets, quotas, scaledQuota } from "#access/limits.ts";
-import { apiKeyList, type ApiKeyRow, installationList } from "#access/read-tenants.ts";
+import { apiKeyList, type ApiKeyRow, installationList } from "#access/tenants/read-tenants.ts";
 import { type Scope, scopeDescriptions } from "#access/scopes.ts";
 import { builder, type Caller, everybody, staff } from "#graph/builder.ts";
 import { defineEnum } from "#graph/enums.ts";

@@ -1,9 +1,9 @@
 /** Letting in and shutting out: merchants, apps, installations, API keys and internal tokens. */
 import { z } from "zod";
-import { createApiKey, revokeApiKey } from "#access/api-keys.ts";
-import { createInternalToken, revokeInternalToken } from "#access/internal-tokens.ts";
-import { type ApiKeyRow, findInternalTokens, type InternalTokenRow } from "#access/read-tenants.ts";
-import { changeInstallation, createApp, createInstallation, createMerchant, updateMerchant } from "#access/tenants.ts";
+import { createApiKey, revokeApiKey } from "#access/keys/api-keys.ts";
+import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
+import { type ApiKeyRow, findInternalTokens, type InternalTokenRow } from "#access/tenants/read-tenants.ts";
+import { changeInstallation, createApp, createInstallation, createMerchant, updateMerchant } from "#access/tenants/tenants.ts";
 import { reindexMerchant } from "#commerce/search/reindex-merchant.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder, platform, staff } from "#graph/builder.ts";

@@ -1,6 +1,6 @@
 /** Writes the events of installations and keys: each for the one installation that it is about. */
 import type { AccessHappening } from "#access/access-happening.ts";
-import { findExpiringKeys, noteExpiry } from "#access/key-expiry.ts";
+import { findExpiringKeys, noteExpiry } from "#access/keys/key-expiry.ts";
 import type { Database } from "#database/connect.ts";
 import { handleDueRows } from "#database/due-rows.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";

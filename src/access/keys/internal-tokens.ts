@@ -5,10 +5,10 @@ import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import type { Access } from "./api-keys.ts";
-import { noteUse } from "./last-used.ts";
-import type { Role } from "./scopes.ts";
-import { matchesDigest, mintSecret, parseSecret } from "./secrets.ts";
-import type { InternalViewer } from "./viewer.ts";
+import { noteUse } from "#access/last-used.ts";
+import type { Role } from "#access/scopes.ts";
+import { matchesDigest, mintSecret, parseSecret } from "#access/secrets.ts";
+import type { InternalViewer } from "#access/viewer.ts";
 
 /** One failure for whatever is wrong with the secret; revoked and expired are told only to who holds it. */
 export async function verifyInternalToken(reader: Reader, value: string, now: Date): Promise<InternalViewer> {

@@ -1,7 +1,7 @@
 /** Keys that end soon: their installations are told seven days before and one day before, each once. A key that lives for less is not announced. */
 import { type RawBuilder, sql } from "kysely";
 import type { Reader, Transaction } from "#database/transaction.ts";
-import type { AccessHappening } from "./access-happening.ts";
+import type { AccessHappening } from "#access/access-happening.ts";
 import type { Access } from "./api-keys.ts";
 
 const hourMs = 3_600_000;

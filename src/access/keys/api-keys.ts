@@ -7,11 +7,11 @@ import { createId } from "#foundation/ids.ts";
 import type { Database } from "#database/connect.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import { sql } from "kysely";
-import type { AccessHappening } from "./access-happening.ts";
-import { noteUse } from "./last-used.ts";
-import { isScope, type Scope } from "./scopes.ts";
-import { matchesDigest, mintSecret, parseSecret } from "./secrets.ts";
-import type { ApiKeyViewer } from "./viewer.ts";
+import type { AccessHappening } from "#access/access-happening.ts";
+import { noteUse } from "#access/last-used.ts";
+import { isScope, type Scope } from "#access/scopes.ts";
+import { matchesDigest, mintSecret, parseSecret } from "#access/secrets.ts";
+import type { ApiKeyViewer } from "#access/viewer.ts";
 
 interface KeyRow {
   readonly id: string;

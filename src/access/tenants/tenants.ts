@@ -3,9 +3,9 @@ import { type FailureConflict, fail, failAt } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { brokenConstraint, sqlState, uniqueViolation } from "#database/sql-state.ts";
 import { type Transaction } from "#database/transaction.ts";
-import type { AccessHappening } from "./access-happening.ts";
-import { type Access, revokeKeys } from "./api-keys.ts";
-import type { Scope } from "./scopes.ts";
+import type { AccessHappening } from "#access/access-happening.ts";
+import { type Access, revokeKeys } from "#access/keys/api-keys.ts";
+import type { Scope } from "#access/scopes.ts";
 
 export interface MerchantInput {
   readonly slug: string;
