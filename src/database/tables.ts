@@ -33,6 +33,19 @@ export interface AppTable {
   createdAt: Timestamp;
 }
 
+export interface AuditEntryTable {
+  id: string;
+  merchantId: string | null;
+  at: Timestamp;
+  actor: "api_key" | "oauth_client" | "buyer" | "staff" | "operator" | "command" | "system";
+  actorId: string | null;
+  action: string;
+  targetType: string | null;
+  targetId: string | null;
+  requestId: string | null;
+  details: GeneratedJson;
+}
+
 export interface CartTable {
   id: string;
   merchantId: string;
@@ -129,6 +142,11 @@ export interface DeliveryMethodTable {
   updatedAt: Timestamp;
 }
 
+export interface DpopProofTable {
+  digest: Uint8Array;
+  expiresAt: Timestamp;
+}
+
 export interface EventTable {
   id: string;
   merchantId: string;
@@ -220,6 +238,7 @@ export interface InstallationTable {
   version: Generated<number>;
   installedAt: Timestamp;
   updatedAt: Timestamp;
+  suspendedAt: Timestamp | null;
 }
 
 export interface InternalTokenTable {
@@ -282,6 +301,56 @@ export interface MerchantTable {
   createdAt: Timestamp;
   updatedAt: Timestamp;
   referenceKey: Generated<string>;
+  suspendedAt: Timestamp | null;
+}
+
+export interface OauthClientTable {
+  id: string;
+  appId: string;
+  redirectUris: string[];
+  authMethod: "none" | "private_key_jwt";
+  jwks: Json | null;
+  version: Generated<number>;
+  createdAt: Timestamp;
+  disabledAt: Timestamp | null;
+}
+
+export interface OauthGrantTable {
+  id: string;
+  merchantId: string;
+  installationId: string;
+  clientId: string;
+  staffId: string;
+  scopes: string[];
+  version: Generated<number>;
+  issuedAt: Timestamp;
+  expiresAt: Timestamp;
+  revokedAt: Timestamp | null;
+  lastUsedAt: Timestamp | null;
+}
+
+export interface OauthItemTable {
+  kind: string;
+  digest: Uint8Array;
+  grantId: string | null;
+  uidDigest: Uint8Array | null;
+  sealed: Uint8Array;
+  dataKey: Uint8Array;
+  keyId: string;
+  consumedAt: Timestamp | null;
+  expiresAt: Timestamp;
+}
+
+export interface OauthSigningKeyTable {
+  id: string;
+  algorithm: string;
+  publicJwk: Json;
+  sealed: Uint8Array;
+  dataKey: Uint8Array;
+  keyId: string;
+  createdAt: Timestamp;
+  signsFrom: Timestamp;
+  retiredAt: Timestamp | null;
 }
 
 export interface OrderLineTable {
@@ -652,6 +721,19 @@ export interface SearchTermTable {
   trigramKey: string;
 }
 
+export interface StaffAccountTable {
+  id: string;
+  merchantId: string;
+  email: string;
+  emailNormalized: string;
+  name: string;
+  passwordHash: string;
+  version: Generated<number>;
+  createdAt: Timestamp;
+  disabledAt: Timestamp | null;
+  lastSignedInAt: Timestamp | null;
+}
+
 export interface StockHoldTable {
   sessionId: string;
   variantId: string;
@@ -849,11 +931,13 @@ export interface WebhookSecretTable {
 export interface Tables {
   apiKey: ApiKeyTable;
   app: AppTable;
+  auditEntry: AuditEntryTable;
   cart: CartTable;
   cartLine: CartLineTable;
   cartPromotion: CartPromotionTable;
   category: CategoryTable;
   deliveryMethod: DeliveryMethodTable;
+  dpopProof: DpopProofTable;
   event: EventTable;
   fulfillment: FulfillmentTable;
   fulfillmentLine: FulfillmentLineTable;
@@ -865,6 +949,10 @@ export interface Tables {
   marketCountry: MarketCountryTable;
   media: MediaTable;
   merchant: MerchantTable;
+  oauthClient: OauthClientTable;
+  oauthGrant: OauthGrantTable;
+  oauthItem: OauthItemTable;
+  oauthSigningKey: OauthSigningKeyTable;
   orderLine: OrderLineTable;
   orderReturn: OrderReturnTable;
   orderTimeline: OrderTimelineTable;
@@ -890,6 +978,7 @@ export interface Tables {
   searchDue: SearchDueTable;
   searchOffer: SearchOfferTable;
   searchTerm: SearchTermTable;
+  staffAccount: StaffAccountTable;
   stockHold: StockHoldTable;
   stockLevel: StockLevelTable;
   stockMovement: StockMovementTable;

@@ -2,7 +2,7 @@
  * Encryption at rest: AES-256-GCM under a data key of the row's own, which is wrapped by the first of the ENCRYPTION_KEYS (all of them
  * unwrap). Both are bound to table, column and row, so that nothing opens in another place. What does not open throws; there is no fallback.
  */
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 
 export interface EncryptionKey {
   readonly id: string;
@@ -30,6 +30,10 @@ export interface Keyring {
   open(sealed: Sealed, place: Place): Buffer;
   /** The same payload, its data key wrapped by the first key. */
   rewrap(sealed: Sealed, place: Place): Sealed;
+  /** A digest of something beside it, keyed by its data key: nobody guesses what it is of without the keys, and wrapped anew it stays what it is. */
+  digest(sealed: Sealed, place: Place, beside: Uint8Array): Buffer;
+  /** Keys for something else than encrypting, one of each key of the ring, the first one's first. */
+  derive(purpose: string): readonly Buffer[];
 }
 
 export class DecryptionFailed extends Error {}
@@ -61,8 +65,15 @@ export function createKeyring(keys: readonly EncryptionKey[]): Keyring {
     },
     open: (sealed, place) => decrypt(unwrap(sealed, place), sealed.sealed, place),
     rewrap: (sealed, place) => ({ sealed: sealed.sealed, dataKey: wrap(unwrap(sealed, place), place), keyId: current.id }),
+    digest: (sealed, place, beside) =>
+      createHmac("sha256", derived(unwrap(sealed, place), "digest"))
+        .update(beside)
+        .digest(),
+    derive: (purpose) => [...byId.values()].map((key) => derived(key, purpose)),
   };
 }
+
+const derived = (key: Uint8Array, purpose: string): Buffer => Buffer.from(hkdfSync("sha256", key, "", purpose, keyBytes));
 
 /** Nonce, ciphertext, tag. The nonce is random: each data key encrypts once, and a wrapping key far fewer than 2³² times. */
 function encrypt(key: Uint8Array, plaintext: Uint8Array | string, place: Place): Buffer {

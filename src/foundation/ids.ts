@@ -7,6 +7,7 @@ import { randomBytes } from "node:crypto";
 export const prefixes = {
   addressToken: "adt",
   app: "app",
+  audit: "aud",
   apiKey: "key",
   cart: "cart",
   cartLine: "cln",
@@ -20,6 +21,8 @@ export const prefixes = {
   market: "mkt",
   media: "med",
   merchant: "mer",
+  oauthClient: "oac",
+  oauthGrant: "grt",
   order: "ord",
   orderLine: "oln",
   payment: "pay",
@@ -32,6 +35,7 @@ export const prefixes = {
   refund: "rfd",
   request: "req",
   return: "ret",
+  staff: "stf",
   taxRate: "txr",
   variant: "var",
   warranty: "wty",
@@ -51,24 +55,42 @@ export function createId(kind: Kind, at: number = Date.now()): string {
   return `${prefixes[kind]}_${timeOf(at)}${base32(randomBytes(10))}`;
 }
 
+let ordered = 0;
+
+/** For what is read in the order of its making: ids of one process and one millisecond sort in that order too, and can be guessed. */
+export function createOrderedId(kind: Kind, at: number): string {
+  ordered += 1;
+  return `${prefixes[kind]}_${timeOf(at)}${digitsOf(ordered, 8)}${base32(randomBytes(5))}`;
+}
+
 /** No id of that kind which was made at that time, or later, sorts before it. */
 export function firstIdAt(kind: Kind, at: number): string {
   return `${prefixes[kind]}_${timeOf(at)}${"0".repeat(16)}`;
 }
 
-function timeOf(at: number): string {
-  let time = "";
-  for (let rest = at, digits = 0; digits < 10; digits += 1) {
-    time = alphabet.charAt(rest % 32) + time;
+const timeOf = (at: number): string => digitsOf(at, 10);
+
+function digitsOf(value: number, length: number): string {
+  let text = "";
+  for (let rest = value, digits = 0; digits < length; digits += 1) {
+    text = alphabet.charAt(rest % 32) + text;
     rest = Math.floor(rest / 32);
   }
-  return time;
+  return text;
 }
 
 /** Whether a string has the form of an id of that kind: 30 characters, nothing else passes. */
 export function isId(kind: Kind, text: string): boolean {
   const prefix = `${prefixes[kind]}_`;
   return text.startsWith(prefix) && tail.test(text.slice(prefix.length));
+}
+
+const kinds = new Map(Object.entries(prefixes).map(([kind, prefix]) => [prefix, kind as Kind] as const)) as ReadonlyMap<string, Kind>;
+
+/** What an id is of; undefined for what is none. */
+export function kindOf(text: string): Kind | undefined {
+  const kind = kinds.get(text.slice(0, text.indexOf("_")));
+  return kind !== undefined && isId(kind, text) ? kind : undefined;
 }
 
 function base32(bytes: Uint8Array): string {

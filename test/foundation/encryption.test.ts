@@ -136,3 +136,38 @@ it("keeps its keys when the caller's bytes are wiped", () => {
   expect(ring.open(sealed, place).toString()).toBe("Anna");
   expect(ring.open(ring.seal("Berta", place), place).toString()).toBe("Berta");
 });
+
+describe("a digest of something beside", () => {
+  const sealed = keyring.seal("Anna", place);
+  const beside = Buffer.from("asked");
+
+  it("is the same each time, also when its key was wrapped anew", () => {
+    const digest = keyring.digest(sealed, place, beside);
+    expect(digest).toHaveLength(32);
+    expect(keyring.digest(sealed, place, beside)).toEqual(digest);
+    const moved = createKeyring([second, first]).rewrap(sealed, place);
+    expect(createKeyring([second]).digest(moved, place, beside)).toEqual(digest);
+  });
+
+  it("is another for something else and beside something else, and needs the key", () => {
+    const digest = keyring.digest(sealed, place, beside);
+    expect(keyring.digest(sealed, place, Buffer.from("asked."))).not.toEqual(digest);
+    expect(keyring.digest(keyring.seal("Anna", place), place, beside)).not.toEqual(digest);
+    expect(() => createKeyring([second]).digest(sealed, place, beside)).toThrow(DecryptionFailed);
+    expect(() => keyring.digest(sealed, { ...place, rowId: "psd_2" }, beside)).toThrow(DecryptionFailed);
+  });
+});
+
+describe("keys for something else", () => {
+  const both = createKeyring([second, first]);
+
+  it("are the same each time, one of each key, in their order", () => {
+    expect(both.derive("cookies")).toEqual([...createKeyring([second]).derive("cookies"), ...keyring.derive("cookies")]);
+    expect(both.derive("cookies").map((key) => key.length)).toEqual([32, 32]);
+  });
+
+  it("are others for another purpose, and never the keys themselves", () => {
+    const made = [...both.derive("cookies"), ...both.derive("tokens"), first.key, second.key].map((key) => Buffer.from(key).toString("hex"));
+    expect(new Set(made).size).toBe(6);
+  });
+});

@@ -1,6 +1,6 @@
 /** Identifiers: their form, their order, and that none comes twice. */
 import { expect, it } from "vitest";
-import { createId, isId, type Kind, prefixes } from "#foundation/ids.ts";
+import { createId, createOrderedId, firstIdAt, isId, type Kind, prefixes } from "#foundation/ids.ts";
 
 const kinds = Object.keys(prefixes) as Kind[];
 
@@ -24,6 +24,15 @@ it("sort by the time of their making, to the millisecond", () => {
   const ids = times.map((at) => createId("merchant", at));
   expect(ids.toSorted()).toEqual(ids);
   expect(createId("merchant", 2 ** 48 - 1)).toMatch(/^mer_7zzzzzzzzz/);
+});
+
+it("sort in the order of their making where they are made so, whatever time they are of and others are made of in between", () => {
+  const [early, late] = [1_700_000_000_000, 1_700_000_000_001];
+  const ids = Array.from({ length: 2_000 }, (_, index) => createOrderedId("audit", index % 3 === 0 ? late : early));
+  const [ofLate, ofEarly] = [ids.filter((_, index) => index % 3 === 0), ids.filter((_, index) => index % 3 !== 0)];
+  expect(ids.toSorted()).toEqual([...ofEarly, ...ofLate]);
+  expect(ids.every((id) => isId("audit", id))).toBe(true);
+  expect([firstIdAt("audit", early) < (ofEarly[0] ?? ""), (ofEarly.at(-1) ?? "") < firstIdAt("audit", late)]).toEqual([true, true]);
 });
 
 it("spread their random part over the whole alphabet", () => {
