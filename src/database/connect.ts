@@ -8,7 +8,7 @@ import { CamelCasePlugin, Kysely, type LogEvent, PostgresDialect } from "kysely"
 import { Client, type CustomTypesConfig, Pool, type QueryResult, types } from "pg";
 import { guardDialect } from "./guard.ts";
 import { lockFolder, unusable } from "./folder-lock.ts";
-import { listen } from "./notices.ts";
+import { type Hearing, listen, type Listening } from "./notices.ts";
 import { openPGlite, SerialPGliteDialect } from "./pglite.ts";
 import { type StatementLimits, statementPool } from "./statement-pool.ts";
 import type { Tables } from "./tables.ts";
@@ -37,8 +37,8 @@ export interface OpenDatabase {
   readonly db: Database;
   /** Runs a script of several statements on one connection of its own and gives the rows of each. */
   script<Result>(work: (run: RunScript) => Promise<Result>): Promise<Result>;
-  /** Hears what other processes on this database tell; gives how it ends. The embedded one has no others. */
-  listen(channel: string, onNotice: (payload: string) => void): () => Promise<void>;
+  /** Hears what other processes on this database tell. The embedded one has no others, so that nothing is ever missed. */
+  listen(channel: string, hearing: Hearing): Listening;
   close(): Promise<void>;
 }
 
@@ -62,12 +62,14 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
       release();
     };
     const run: RunScript = async (text) => (await pglite.exec(text)).map((result) => result.rows);
-    return { engine: "pglite", db, script: (work) => work(run), listen: () => () => Promise.resolve(), close };
+    return { engine: "pglite", db, script: (work) => work(run), listen: () => alone, close };
   } catch (error) {
     release();
     throw error;
   }
 }
+
+const alone: Listening = { isCurrent: () => true, stop: () => Promise.resolve() };
 
 function takeFolder(folder: string): () => void {
   try {
@@ -100,7 +102,7 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
       await client.end();
     }
   };
-  const hear: OpenDatabase["listen"] = (channel, onNotice) => listen(direct, channel, onNotice);
+  const hear: OpenDatabase["listen"] = (channel, hearing) => listen({ connection: direct, channel, db }, hearing);
   return { engine: "postgres", db, script, listen: hear, close: () => db.destroy() };
 }
 

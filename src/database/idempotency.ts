@@ -2,9 +2,9 @@
  * A request that changes something happens once, however often it is sent: one transaction holds the claim, the effect and the record of what
  * was answered. Only committed effects are recorded, so a request that was refused runs anew.
  */
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { sql } from "kysely";
-import type { Keyring } from "#foundation/encryption.ts";
+import { DecryptionFailed, type Keyring, type Place, type Sealed } from "#foundation/encryption.ts";
 import { fail } from "#foundation/failure.ts";
 import type { Database } from "./connect.ts";
 import { inTransaction, type Reader, type Transaction } from "./transaction.ts";
@@ -109,8 +109,9 @@ async function findRecord(reader: Reader, keyring: Keyring, claim: HeldClaim): P
     .where("createdAt", ">", oldest(claim.now))
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  if (!Buffer.from(claim.fingerprint).equals(row.fingerprint)) throw fail("idempotency_key_reused");
-  return { status: row.status, contentType: row.contentType, body: keyring.open(row, placeOf(claim)).toString() };
+  const fingerprint = keyring.digest(row, placeOfRecord(claim), claim.fingerprint);
+  if (!fingerprint.equals(row.fingerprint)) throw fail("idempotency_key_reused");
+  return { status: row.status, contentType: row.contentType, body: keyring.open(row, placeOfRecord(claim)).toString() };
 }
 
 async function insertRecord(
@@ -119,8 +120,12 @@ async function insertRecord(
   { claim, recorded }: { readonly claim: HeldClaim; readonly recorded: Recorded },
 ): Promise<void> {
   const { status, contentType, body } = recorded;
-  const { ownerId, digest, fingerprint, now } = claim;
-  const values = { fingerprint, status, contentType, ...keyring.seal(body, placeOf(claim)), createdAt: now };
+  const { ownerId, digest, now } = claim;
+  const place = placeOfRecord(claim);
+  const sealed = keyring.seal(body, place);
+  // What was asked may hold a password: its plain digest would let somebody who has the table guess it.
+  const fingerprint = keyring.digest(sealed, place, claim.fingerprint);
+  const values = { fingerprint, status, contentType, ...sealed, createdAt: now };
   const written = await transaction
     .insertInto("idempotencyRecord")
     .values({ ownerId, idempotencyKey: digest, ...values })
@@ -133,7 +138,7 @@ async function insertRecord(
 
 const oldest = (now: Date): Date => new Date(now.getTime() - keptMs);
 
-const placeOf = ({ ownerId, digest }: HeldClaim): { table: string; column: string; rowId: string } => ({
+export const placeOfRecord = ({ ownerId, digest }: Pick<HeldClaim, "ownerId" | "digest">): Place => ({
   table: "idempotency_record",
   column: "sealed",
   rowId: `${ownerId} ${digest.toString("base64")}`,
@@ -153,4 +158,76 @@ export async function sweepRecords(db: Database, now: Date, signal?: AbortSignal
     total += deleted;
     if (deleted < sweptAtOnce || signal?.aborted === true) return total;
   }
+}
+
+/** Where a record lies. */
+export interface RecordKey {
+  readonly ownerId: string;
+  readonly idempotencyKey: Uint8Array;
+}
+
+interface RecordSearch {
+  readonly ownerIds: readonly string[];
+  /** Whether it is one that is looked for, by what was answered. */
+  readonly holds: (body: string) => boolean;
+  /** Only those of then or later. */
+  readonly since?: Date;
+}
+
+const lookedAtOnce = 500;
+
+/** One that does not open is found too: nobody can say that it is none. */
+export async function findRecords(reader: Reader, keyring: Keyring, { ownerIds, holds, since }: RecordSearch): Promise<RecordKey[]> {
+  const found: RecordKey[] = [];
+  for (let after: RecordKey | undefined; ;) {
+    const rows = await reader
+      .selectFrom("idempotencyRecord")
+      .select(["ownerId", "idempotencyKey", "sealed", "dataKey", "keyId"])
+      .where(sql<boolean>`owner_id = any(${ownerIds}::text[])`)
+      .$if(since !== undefined, (query) => query.where(sql<boolean>`created_at >= ${since}`))
+      .$if(after !== undefined, (query) =>
+        query.where(sql<boolean>`(owner_id, idempotency_key) > (${after?.ownerId}, ${after?.idempotencyKey}::bytea)`),
+      )
+      .orderBy("ownerId")
+      .orderBy("idempotencyKey")
+      .limit(lookedAtOnce)
+      .execute();
+    for (const row of rows) {
+      const { ownerId, idempotencyKey } = row;
+      const body = openOrNothing(keyring, row);
+      if (body === undefined || holds(body)) found.push({ ownerId, idempotencyKey });
+    }
+    if (rows.length < lookedAtOnce) return found;
+    after = rows.at(-1);
+  }
+}
+
+function openOrNothing(keyring: Keyring, row: Sealed & RecordKey): string | undefined {
+  try {
+    return keyring.open(row, placeOf(row)).toString();
+  } catch (error) {
+    if (error instanceof DecryptionFailed) return undefined;
+    throw error;
+  }
+}
+
+const placeOf = ({ ownerId, idempotencyKey }: RecordKey): Place => placeOfRecord({ ownerId, digest: Buffer.from(idempotencyKey) });
+
+/**
+ * Forgets answers and keeps their keys taken: whoever retries is told that the key was used for something else, and nothing happens twice. Gives how many
+ * there were; one that is named twice counts once.
+ */
+export async function emptyRecords(transaction: Transaction, keyring: Keyring, keys: readonly RecordKey[]): Promise<number> {
+  const places = new Map(keys.map((key) => [placeOf(key).rowId, key]));
+  let emptied = 0;
+  for (const { ownerId, idempotencyKey } of places.values()) {
+    const { numUpdatedRows } = await transaction
+      .updateTable("idempotencyRecord")
+      .set({ fingerprint: randomBytes(32), ...keyring.seal("", placeOf({ ownerId, idempotencyKey })) })
+      .where("ownerId", "=", ownerId)
+      .where("idempotencyKey", "=", idempotencyKey)
+      .executeTakeFirst();
+    emptied += Number(numUpdatedRows);
+  }
+  return emptied;
 }

@@ -1,4 +1,7 @@
-/** Stands between the service and its PostgreSQL, and cuts the connection at a commit: before the server has it, or before its answer is back. */
+/**
+ * Stands between the service and its PostgreSQL, and cuts the connection at a commit: before the server has it, or before its answer is back. It can
+ * also hold back what the server says, or leave out what it tells to listeners, as a transaction pooler does.
+ */
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
 /** `commit`: it never reaches the server. `answer`: it is done, and nobody is told. */
@@ -9,6 +12,16 @@ export interface CuttingProxy {
   /** At the next commit of any connection, once. */
   cutNext(cut: Cut): void;
   cutAll(): void;
+  /** From now on the server says nothing, until it goes on with all that it had to say. */
+  hold(): void;
+  goOn(): void;
+  /** From now on nothing that is told to listeners gets through, and all else does. */
+  mute(): void;
+  unmute(): void;
+  /** How many notices did not get through. */
+  readonly muted: () => number;
+  /** How many connections there were. */
+  readonly opened: () => number;
   /** How often it has. */
   readonly cuts: () => number;
   stop(): Promise<void>;
@@ -17,19 +30,53 @@ export interface CuttingProxy {
 /** The statement as pg sends it: a simple query, its text ended by NUL. */
 const commit = Buffer.from("commit\0");
 
+/** The first byte of what a listener is told. */
+const notification = "A".charCodeAt(0);
+const headBytes = 5;
+
+/** The server's messages as they are whole: a letter, and a length that counts itself. */
+function splitMessages(): (bytes: Buffer) => Buffer[] {
+  let rest: Buffer = Buffer.alloc(0);
+  return (bytes) => {
+    rest = Buffer.concat([rest, bytes]);
+    const messages: Buffer[] = [];
+    while (rest.length >= headBytes && rest.length > rest.readUInt32BE(1)) {
+      const end = rest.readUInt32BE(1) + 1;
+      messages.push(rest.subarray(0, end));
+      rest = rest.subarray(end);
+    }
+    return messages;
+  };
+}
+
 export async function startCuttingProxy(serverPort: number): Promise<CuttingProxy> {
   let next: Cut | undefined;
   let cuts = 0;
+  let opened = 0;
+  let isHeld = false;
+  let isMute = false;
+  let muted = 0;
   const open = new Set<Socket>();
+  const upstreams = new Set<Socket>();
   const server = createServer((client) => {
     const upstream = connect(serverPort, "127.0.0.1");
+    opened += 1;
+    upstreams.add(upstream);
     const end = (): void => {
       client.destroy();
       upstream.destroy();
       open.delete(client);
+      upstreams.delete(upstream);
     };
     open.add(client);
     let isDeaf = false;
+    const split = splitMessages();
+    const withoutNotices = (bytes: Buffer): Buffer => {
+      const messages = split(bytes);
+      const heard = isMute ? messages.filter((message) => message[0] !== notification) : messages;
+      muted += messages.length - heard.length;
+      return Buffer.concat(heard);
+    };
     const cutNow = (): void => {
       cuts += 1;
       end();
@@ -41,7 +88,8 @@ export async function startCuttingProxy(serverPort: number): Promise<CuttingProx
       isDeaf ||= cut === "answer";
       upstream.write(bytes);
     });
-    upstream.on("data", (bytes: Buffer) => (isDeaf ? cutNow() : client.write(bytes)));
+    upstream.on("data", (bytes: Buffer) => (isDeaf ? cutNow() : client.write(withoutNotices(bytes))));
+    if (isHeld) upstream.pause();
     for (const socket of [client, upstream]) socket.on("close", end).on("error", end);
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
@@ -54,6 +102,22 @@ export async function startCuttingProxy(serverPort: number): Promise<CuttingProx
       next = cut;
     },
     cutAll,
+    hold: () => {
+      isHeld = true;
+      for (const upstream of upstreams) upstream.pause();
+    },
+    goOn: () => {
+      isHeld = false;
+      for (const upstream of upstreams) upstream.resume();
+    },
+    mute: () => {
+      isMute = true;
+    },
+    unmute: () => {
+      isMute = false;
+    },
+    muted: () => muted,
+    opened: () => opened,
     cuts: () => cuts,
     stop: () =>
       new Promise((stopped) => {

@@ -1,0 +1,47 @@
+/** What is kept to know the same request again: it tells nobody without the keys what was asked, and outlasts the keys it was made under. */
+import { createHash } from "node:crypto";
+import { beforeAll, expect, it } from "vitest";
+import type { Database } from "#database/connect.ts";
+import { createDoOnce, placeOfRecord, type Recorded } from "#database/idempotency.ts";
+import { createKeyring } from "#foundation/encryption.ts";
+import { describeOnBoth } from "#test/support/databases.ts";
+
+const first = { id: "k1", key: Buffer.alloc(32, 7) };
+const second = { id: "k2", key: Buffer.alloc(32, 8) };
+const now = new Date("2026-05-01T10:00:00.000Z");
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+const answer: Recorded = { status: 200, contentType: "text/plain", body: "done" };
+const asked = { ownerId: "tok_1", key: "k-1", fingerprint: digest("a password") };
+
+describeOnBoth("the fingerprint", (open) => {
+  let db: Database;
+  beforeAll(async () => {
+    ({ db } = await open());
+  });
+
+  it("is another for each record of the same request, and never its plain digest", async () => {
+    const doOnce = createDoOnce({ db, keyring: createKeyring([first]), now: () => now });
+    for (const key of ["k-1", "k-2"]) await doOnce({ ...asked, key }, () => Promise.resolve(answer));
+    const rows = await db.selectFrom("idempotencyRecord").select("fingerprint").execute();
+    const kept = rows.map(({ fingerprint }) => Buffer.from(fingerprint).toString("hex"));
+    expect(kept).toHaveLength(2);
+    expect(new Set([...kept, asked.fingerprint.toString("hex")]).size).toBe(3);
+  });
+
+  it("is known again while keys are rotated, also once the one it was made under is gone", async () => {
+    await db.deleteFrom("idempotencyRecord").execute();
+    const both = createKeyring([second, first]);
+    const under = (keyring: typeof both) => createDoOnce({ db, keyring, now: () => now });
+    const never = (): Promise<Recorded> => Promise.reject(new Error("It happened before."));
+    await under(createKeyring([first]))(asked, () => Promise.resolve(answer));
+    expect(await under(both)(asked, never)).toEqual({ recorded: answer, isReplay: true });
+
+    const place = placeOfRecord({ ownerId: asked.ownerId, digest: digest(asked.key) });
+    const row = await db.selectFrom("idempotencyRecord").selectAll().executeTakeFirstOrThrow();
+    const { dataKey, keyId } = both.rewrap(row, place);
+    await db.updateTable("idempotencyRecord").set({ dataKey, keyId }).execute();
+    const later = under(createKeyring([second]));
+    expect(await later(asked, never)).toEqual({ recorded: answer, isReplay: true });
+    await expect(later({ ...asked, fingerprint: digest("another") }, never)).rejects.toMatchObject({ code: "idempotency_key_reused" });
+  });
+});

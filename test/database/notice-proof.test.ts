@@ -1,0 +1,108 @@
+/** The proof that notices arrive: given only by what was heard, taken away by what was told and not heard, and never by what could not be told. */
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { createNoticeProof, type NoticeProof } from "#database/notice-proof.ts";
+
+interface Connection {
+  readonly proof: NoticeProof;
+  readonly told: string[];
+  readonly said: string[];
+  /** Asks every 250 ms and is answered at once, for so long. */
+  readonly beat: (forMs: number) => Promise<void>;
+  readonly state: { isDeaf: boolean; canTell: boolean };
+}
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["performance", "setTimeout"] }));
+afterEach(() => void vi.useRealTimers());
+
+function connect(): Connection {
+  const told: string[] = [];
+  const said: string[] = [];
+  const state = { isDeaf: false, canTell: true };
+  const proof = createNoticeProof({
+    tell: (payload) => {
+      told.push(payload);
+      if (!state.canTell) return Promise.reject(new Error("away"));
+      if (!state.isDeaf) proof.hear(payload);
+      return Promise.resolve();
+    },
+    onDeaf: () => said.push("deaf"),
+    onRegained: () => said.push("regained"),
+  });
+  const beat = async (forMs: number): Promise<void> => {
+    for (let ms = 0; ms < forMs; ms += 250) {
+      proof.onAnswer(performance.now());
+      await vi.advanceTimersByTimeAsync(250);
+    }
+  };
+  return { proof, told, said, state, beat };
+}
+
+it("is given by what is heard, and asked for every ten seconds", async () => {
+  const { proof, told, said, beat } = connect();
+  expect(proof.isGiven()).toBe(false);
+  await beat(250);
+  expect([proof.isGiven(), told.length]).toEqual([true, 1]);
+  await beat(9_750);
+  expect(told).toHaveLength(1);
+  await beat(20_250);
+  expect([proof.isGiven(), told.length, new Set(told).size]).toEqual([true, 4, 4]);
+  expect(said).toEqual([]);
+});
+
+it("is lost when what was told is not heard although the connection answers, said once, and regained when it is", async () => {
+  const { proof, said, state, beat } = connect();
+  await beat(250);
+  state.isDeaf = true;
+  await beat(9_750);
+  expect(proof.isGiven()).toBe(true);
+  await beat(1_500);
+  expect([proof.isGiven(), said]).toEqual([false, ["deaf"]]);
+  await beat(60_000);
+  expect([proof.isGiven(), said]).toEqual([false, ["deaf"]]);
+  state.isDeaf = false;
+  await beat(12_000);
+  expect([proof.isGiven(), said]).toEqual([true, ["deaf", "regained"]]);
+  state.isDeaf = true;
+  await beat(12_000);
+  expect([proof.isGiven(), said]).toEqual([false, ["deaf", "regained", "deaf"]]);
+});
+
+it("is not lost at once when nothing can be told, tried again every second, and over after 30 seconds", async () => {
+  const { proof, told, said, state, beat } = connect();
+  await beat(250);
+  state.canTell = false;
+  await beat(29_750);
+  expect(proof.isGiven()).toBe(true);
+  expect(told.length).toBeGreaterThan(15);
+  await beat(500);
+  expect([proof.isGiven(), said]).toEqual([false, []]);
+  state.canTell = true;
+  await beat(2_000);
+  // Nobody knows what was told meanwhile.
+  expect([proof.isGiven(), said]).toEqual([true, ["regained"]]);
+});
+
+it("is judged by nothing but an answer to a question from after the commit", async () => {
+  const { proof, said, state } = connect();
+  state.isDeaf = true;
+  const before = performance.now();
+  proof.onAnswer(before);
+  await vi.advanceTimersByTimeAsync(60_000);
+  proof.onAnswer(before + 999);
+  expect(said).toEqual([]);
+  proof.onAnswer(before + 1_000);
+  expect(said).toEqual(["deaf"]);
+});
+
+it("is asked for anew on another connection, and is none for what others told", async () => {
+  const { proof, told, state, beat } = connect();
+  await beat(250);
+  proof.forget();
+  expect(proof.isGiven()).toBe(false);
+  state.isDeaf = true;
+  await beat(250);
+  expect(told).toHaveLength(2);
+  expect([proof.hear("proof:another"), proof.hear(told[0] ?? ""), proof.hear("credential:key_1")]).toEqual([true, true, false]);
+  expect(proof.isGiven()).toBe(false);
+  expect([proof.hear(told[1] ?? ""), proof.isGiven()]).toEqual([true, true]);
+});

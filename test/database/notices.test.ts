@@ -1,0 +1,157 @@
+/** Notices between processes: nothing is taken for heard that was not, whatever becomes of the connection. */
+import { sql } from "kysely";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { type OpenDatabase, openDatabase } from "#database/connect.ts";
+import type { Listening } from "#database/notices.ts";
+import { createDatabase } from "#test/support/create-database.ts";
+import { startCuttingProxy } from "./cutting-proxy.ts";
+
+const channel = "tried";
+let url: string;
+let database: OpenDatabase;
+beforeAll(async () => {
+  url = await createDatabase();
+  database = await openDatabase({ url });
+});
+afterAll(() => database.close());
+
+const ends: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+interface Heard {
+  readonly listening: Listening;
+  /** What was told, and whether that was everything at that moment. */
+  readonly notices: { payload: string; isCurrent: boolean }[];
+  readonly payloads: () => string[];
+  /** How often it was said that nothing arrives. */
+  readonly deaf: () => number;
+}
+
+async function hear(from = url): Promise<Heard> {
+  const other = await openDatabase({ url, directUrl: from });
+  const notices: Heard["notices"] = [];
+  let deaf = 0;
+  const listening: Listening = other.listen(channel, {
+    onNotice: (payload) => notices.push({ payload, isCurrent: listening.isCurrent() }),
+    onDeaf: () => (deaf += 1),
+  });
+  ends.push(async () => {
+    await listening.stop();
+    await other.close();
+  });
+  return { listening, notices, deaf: () => deaf, payloads: () => notices.map(({ payload }) => payload) };
+}
+
+const tell = (payload: string): Promise<unknown> => sql`select pg_notify(${channel}, ${payload})`.execute(database.db);
+async function becomes(isCurrent: boolean, { listening }: Heard): Promise<void> {
+  await expect.poll(() => listening.isCurrent(), { timeout: 20_000 }).toBe(isCurrent);
+}
+const cut = (): Promise<unknown> =>
+  sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen %'`.execute(database.db);
+
+it("is current only after it was said that something may have been missed", async () => {
+  const heard = await hear();
+  expect(heard.listening.isCurrent()).toBe(false);
+  await becomes(true, heard);
+  expect(heard.notices).toEqual([{ payload: "", isCurrent: false }]);
+});
+
+it("hears what is told in a transaction once it is committed, and never what is rolled back", async () => {
+  const heard = await hear();
+  await becomes(true, heard);
+  await database.script(async (run) => {
+    await run(`begin; notify ${channel}, 'kept'`);
+    await tell("at once");
+    await expect.poll(heard.payloads).toEqual(["", "at once"]);
+    await run("commit");
+    await run(`begin; notify ${channel}, 'undone'; rollback`);
+  });
+  await tell("last");
+  await expect.poll(heard.payloads).toEqual(["", "at once", "kept", "last"]);
+});
+
+it("is not current while its connection is away, and says so before it is again", async () => {
+  const heard = await hear();
+  await becomes(true, heard);
+  await cut();
+  await becomes(false, heard);
+  await tell("missed");
+  await becomes(true, heard);
+  expect(heard.notices).toEqual([
+    { payload: "", isCurrent: false },
+    { payload: "", isCurrent: false },
+  ]);
+  await tell("heard");
+  await expect.poll(heard.payloads).toEqual(["", "", "heard"]);
+});
+
+it("is not current while the connection is silent, and has then heard all that was told meanwhile", async () => {
+  const proxy = await startCuttingProxy(Number(new URL(url).port));
+  ends.push(() => proxy.stop());
+  const through = new URL(url);
+  through.port = String(proxy.port);
+  const heard = await hear(String(through));
+  await becomes(true, heard);
+  proxy.hold();
+  await tell("in silence");
+  await becomes(false, heard);
+  expect(heard.payloads()).toEqual([""]);
+  proxy.goOn();
+  await becomes(true, heard);
+  expect(heard.payloads()).toEqual(["", "in silence"]);
+});
+
+it("gives up a connection that stays silent, and opens another", async () => {
+  const proxy = await startCuttingProxy(Number(new URL(url).port));
+  ends.push(() => proxy.stop());
+  const through = new URL(url);
+  through.port = String(proxy.port);
+  const heard = await hear(String(through));
+  await becomes(true, heard);
+  proxy.hold();
+  await becomes(false, heard);
+  await expect.poll(proxy.opened, { timeout: 20_000 }).toBeGreaterThanOrEqual(3);
+  proxy.goOn();
+  await becomes(true, heard);
+  expect(heard.payloads()).toEqual(["", ""]);
+});
+
+it("is not current where the connection answers and nothing that is told arrives, says so, and is current once it does", async () => {
+  const proxy = await startCuttingProxy(Number(new URL(url).port));
+  ends.push(() => proxy.stop());
+  const through = new URL(url);
+  through.port = String(proxy.port);
+  proxy.mute();
+  const heard = await hear(String(through));
+  await expect.poll(heard.deaf, { timeout: 20_000 }).toBe(1);
+  expect(heard.notices).toEqual([{ payload: "", isCurrent: false }]);
+  await tell("lost");
+  await expect.poll(proxy.muted).toBe(2);
+  expect([heard.listening.isCurrent(), heard.deaf()]).toEqual([false, 1]);
+  proxy.unmute();
+  await becomes(true, heard);
+  // Said before it is: something was missed.
+  expect(heard.notices).toEqual([
+    { payload: "", isCurrent: false },
+    { payload: "", isCurrent: false },
+  ]);
+  await tell("heard");
+  await expect.poll(heard.payloads).toEqual(["", "", "heard"]);
+  expect(proxy.opened()).toBe(1);
+}, 90_000);
+
+it("is not told of what processes tell to hear themselves", async () => {
+  const [one, other] = [await hear(), await hear()];
+  await becomes(true, one);
+  await becomes(true, other);
+  expect([one.payloads(), other.payloads()]).toEqual([[""], [""]]);
+});
+
+it("is not current after its end", async () => {
+  const heard = await hear();
+  await becomes(true, heard);
+  await heard.listening.stop();
+  expect(heard.listening.isCurrent()).toBe(false);
+});
