@@ -6,6 +6,7 @@ export interface AccessHappening {
     | "installation.resumed"
     | "installation.uninstalled"
     | "api_key.created"
+    | "api_key.rotated"
     | "api_key.revoked"
     | "api_key.expiring";
   /** Of the installation or the key. */

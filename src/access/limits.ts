@@ -17,6 +17,9 @@ export const quotas = {
   // Codes that were guessed wrong: on one cart, and by one credential.
   "promo-fail": { quota: 10, windowSeconds: 600 },
   "promo-fail-credential": { quota: 60, windowSeconds: 600, shownAs: "promo-fail" },
+  // Wrong passwords on the sign-in page: of one account, and from one address.
+  "login-fail": { quota: 10, windowSeconds: 600 },
+  "login-fail-address": { quota: 30, windowSeconds: 600, shownAs: "login-fail" },
 } as const satisfies Record<string, Quota>;
 
 export type Bucket = keyof typeof quotas;

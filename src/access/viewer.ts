@@ -5,12 +5,8 @@ export interface AnonymousViewer {
   readonly kind: "anonymous";
 }
 
-/** An integrator: one API key of one installation of one merchant. */
-export interface ApiKeyViewer {
-  readonly kind: "api_key";
-  readonly apiKeyId: string;
-  /** The public part of the key, for the log. */
-  readonly keyPrefix: string;
+/** An app that a merchant has let in: whatever it shows, it acts for one installation of one merchant. */
+interface InstallationCredential {
   readonly installationId: string;
   readonly appId: string;
   readonly merchantId: string;
@@ -18,6 +14,22 @@ export interface ApiKeyViewer {
   /** Set when all of the merchant's or installation's credentials are cut; two operations may be read all the same. */
   readonly suspended: "installation_suspended" | "merchant_suspended" | null;
 }
+
+export interface ApiKeyViewer extends InstallationCredential {
+  readonly kind: "api_key";
+  readonly apiKeyId: string;
+  /** The public part of the key, for the log. */
+  readonly keyPrefix: string;
+}
+
+/** An access token that is bound to a key of the client (RFC 9449), of a grant that a person of the merchant gave. */
+export interface OAuthViewer extends InstallationCredential {
+  readonly kind: "oauth";
+  readonly grantId: string;
+  readonly clientId: string;
+}
+
+export type IntegratorViewer = ApiKeyViewer | OAuthViewer;
 
 /** An internal frontend or a person, by an internal token. */
 export interface InternalViewer {
@@ -34,6 +46,15 @@ export interface SystemViewer {
   readonly merchantId: string;
 }
 
-export type Viewer = AnonymousViewer | ApiKeyViewer | InternalViewer | SystemViewer;
+export type Viewer = AnonymousViewer | IntegratorViewer | InternalViewer | SystemViewer;
+
+export function isIntegrator(viewer: Viewer): viewer is IntegratorViewer {
+  return viewer.kind === "api_key" || viewer.kind === "oauth";
+}
+
+/** What limits count by and the log names: the key, or the grant. */
+export function credentialIdOf(viewer: IntegratorViewer): string {
+  return viewer.kind === "api_key" ? viewer.apiKeyId : viewer.grantId;
+}
 
 export const anonymous: AnonymousViewer = { kind: "anonymous" };

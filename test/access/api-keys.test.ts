@@ -78,6 +78,12 @@ describeOnBoth("API keys", (open) => {
     expect(await db.selectFrom("apiKey").select("revokedAt").where("id", "=", apiKeyId).executeTakeFirst()).toEqual({ revokedAt: now });
   });
 
+  it("are refused at once where a process revoked them whose clock is ahead", async () => {
+    const { apiKeyId, value } = await create();
+    await inTransaction(db, (transaction) => revokeApiKey(transaction, { merchantId, now: later(60_000) }, apiKeyId));
+    expect(await codeOf(verifyApiKey(db, value, now))).toBe("api_key_revoked");
+  });
+
   it("note their use at most once a minute", async () => {
     const { apiKeyId } = await create();
     const lastUsedAt = async (): Promise<unknown> =>

@@ -1,9 +1,7 @@
 /** Secrets of clients: their form, and that they are nowhere but with the client. */
 import { describe, expect, it } from "vitest";
 import { sql } from "kysely";
-import { bearerToken } from "#access/oauth/authorization.ts";
 import { digestOf, matchesDigest, mintSecret, parseSecret } from "#access/secrets.ts";
-import { Failure } from "#foundation/failure.ts";
 import { checksumOf, unknownKey, withOtherSecret, withTypo } from "#test/support/keys.ts";
 import { changeEndpoint, createWebhook, makeEndpoint } from "#test/operations/webhook-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -44,24 +42,6 @@ describe("an API key", () => {
     expect(matchesDigest("nobody", undefined)).toBe(false);
     expect(matchesDigest(value, digestOf(value))).toBe(true);
   });
-});
-
-describe("the Authorization header", () => {
-  it.each([
-    [["Bearer abc"], "abc"],
-    [["bearer   a.b-c_d~e+f/g=="], "a.b-c_d~e+f/g=="],
-    [[" Bearer abc "], "abc"],
-    [[], undefined],
-  ])("%j has the token %s", (values, token) => {
-    expect(bearerToken(values)).toBe(token);
-  });
-
-  it.each([[[""]], [["abc"]], [["Basic abc"]], [["Bearer"]], [["Bearer a b"]], [["Bearer a=b"]], [["Bearer a", "Bearer a"]], [["Bearer \u00e4"]]])(
-    "%j is malformed",
-    (values) => {
-      expect(() => bearerToken(values)).toThrow(Failure);
-    },
-  );
 });
 
 describe.each(["pglite", "postgres"] as const)("what is kept on %s", (engine) => {

@@ -8,12 +8,14 @@ import type { Database } from "#database/connect.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import { sql } from "kysely";
 import type { AccessHappening } from "#access/access-happening.ts";
+import { dropCredentials } from "#access/credential-notices.ts";
 import { noteUse } from "#access/last-used.ts";
 import { isScope, type Scope } from "#access/scopes.ts";
-import { matchesDigest, mintSecret, parseSecret } from "#access/secrets.ts";
+import { digestOf, matchesDigest, mintSecret, parseSecret } from "#access/secrets.ts";
 import type { ApiKeyViewer } from "#access/viewer.ts";
 
-interface KeyRow {
+/** What the database says of a key and of what it belongs to. */
+export interface KeyRow {
   readonly id: string;
   readonly keyId: string;
   readonly mode: string;
@@ -29,13 +31,23 @@ interface KeyRow {
   readonly merchantStatus: string;
 }
 
-export async function verifyApiKey(reader: Reader, value: string, now: Date): Promise<ApiKeyViewer> {
+export const verifyApiKey = (reader: Reader, value: string, now: Date): Promise<ApiKeyViewer> =>
+  checkApiKey(value, now, ({ keyId }) => findKey(reader, keyId, value));
+
+export interface PresentedKey {
+  readonly keyId: string;
+  /** Of the whole key: a name for it that gives nothing away. */
+  readonly digest: string;
+}
+
+/** `find` gives the row of the key that is presented, and nothing for another key with the same id. */
+export async function checkApiKey(value: string, now: Date, find: (presented: PresentedKey) => Promise<KeyRow | undefined>): Promise<ApiKeyViewer> {
   const parsed = parseSecret("cpk", value);
   if (parsed === undefined) throw fail("api_key_invalid");
-  const row = await findKey(reader, parsed.id);
-  if (!matchesDigest(value, row?.digest) || row === undefined) throw fail("api_key_invalid");
-  if (row.revokedAt !== null && row.revokedAt <= now) throw fail("api_key_revoked");
-  if (row.installationStatus === "uninstalled") throw fail("api_key_revoked");
+  const row = await find({ keyId: parsed.id, digest: digestOf(value).toString("base64") });
+  if (row === undefined) throw fail("api_key_invalid");
+  // Whenever that was: the clock of the process that revoked it may be ahead of this one's.
+  if (row.revokedAt !== null || row.installationStatus === "uninstalled") throw fail("api_key_revoked");
   if (row.expiresAt !== null && row.expiresAt <= now) throw fail("api_key_expired");
   return {
     kind: "api_key",
@@ -49,13 +61,14 @@ export async function verifyApiKey(reader: Reader, value: string, now: Date): Pr
   };
 }
 
-function suspensionOf(row: KeyRow): ApiKeyViewer["suspended"] {
+export function suspensionOf(row: Pick<KeyRow, "merchantStatus" | "installationStatus">): ApiKeyViewer["suspended"] {
   if (row.merchantStatus === "suspended") return "merchant_suspended";
   return row.installationStatus === "suspended" ? "installation_suspended" : null;
 }
 
-async function findKey(reader: Reader, keyId: string): Promise<KeyRow | undefined> {
-  return reader
+/** Only with the whole key at hand, which is compared in the same time whether the id is known or not. */
+export async function findKey(reader: Reader, keyId: string, value: string): Promise<KeyRow | undefined> {
+  const row = await reader
     .selectFrom("apiKey")
     .innerJoin("installation", "installation.id", "apiKey.installationId")
     .innerJoin("merchant", "merchant.id", "apiKey.merchantId")
@@ -64,6 +77,7 @@ async function findKey(reader: Reader, keyId: string): Promise<KeyRow | undefine
     .select(["installation.status as installationStatus", "merchant.status as merchantStatus"])
     .where("apiKey.keyId", "=", keyId)
     .executeTakeFirst();
+  return matchesDigest(value, row?.digest) ? row : undefined;
 }
 
 /** At most one write per key and minute; the request does not wait for it. */
@@ -109,26 +123,29 @@ export async function createApiKey(transaction: Transaction, access: Access, inp
     const message = `The installation does not hold ${excess.join(", ")}.`;
     throw fail("invalid_field", { message, details: [{ in: "body", field: "/scopes", code: "not_allowed", message, allowed: installation.scopes }] });
   }
-  const minted = mintSecret("cpk", installation.mode);
-  const apiKeyId = createId("apiKey", access.now.getTime());
+  const { id: installationId, merchantId, mode } = installation;
+  const made = await insertApiKey(transaction, access, { ...input, merchantId, mode, scopes: [...new Set(input.scopes)].toSorted() });
+  return { ...made, happened: [{ type: "api_key.created", id: made.apiKeyId, merchantId, installationId, previous: null }] };
+}
+
+interface NewKey {
+  readonly merchantId: string;
+  readonly installationId: string;
+  readonly mode: "live" | "test";
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt: Date | null;
+}
+
+export async function insertApiKey(transaction: Transaction, { now }: Pick<Access, "now">, key: NewKey): Promise<Omit<ApiKeyMade, "happened">> {
+  const { id: keyId, value, digest, lastFour } = mintSecret("cpk", key.mode);
+  const apiKeyId = createId("apiKey", now.getTime());
+  const { merchantId, installationId, mode, name, scopes, expiresAt } = key;
   await transaction
     .insertInto("apiKey")
-    .values({
-      id: apiKeyId,
-      merchantId: installation.merchantId,
-      installationId: installation.id,
-      keyId: minted.id,
-      name: input.name,
-      mode: installation.mode,
-      digest: minted.digest,
-      lastFour: minted.lastFour,
-      scopes: [...new Set(input.scopes)].toSorted(),
-      createdAt: access.now,
-      expiresAt: input.expiresAt,
-    })
+    .values({ id: apiKeyId, merchantId, installationId, keyId, name, mode, digest, lastFour, scopes: [...scopes], createdAt: now, expiresAt })
     .execute();
-  const { id: installationId, merchantId } = installation;
-  return { apiKeyId, value: minted.value, happened: [{ type: "api_key.created", id: apiKeyId, merchantId, installationId, previous: null }] };
+  return { apiKeyId, value };
 }
 
 /** From its commit on the key is refused. Revoking twice is revoking once: the first time stands. */
@@ -141,10 +158,12 @@ export async function revokeApiKey(transaction: Transaction, access: Access, api
     .forUpdate()
     .executeTakeFirst();
   if (key === undefined) throw fail("resource_not_found", { message: "There is no such API key." });
-  return key.revokedAt === null ? revokeKeys(transaction, access, { column: "id", value: key.id }) : [];
+  if (key.revokedAt !== null) return [];
+  await dropCredentials(transaction, { credentialId: key.id });
+  return revokeKeys(transaction, access, { column: "id", value: key.id });
 }
 
-/** A key, or all of an installation; which of them were in force is what is answered. */
+/** A key, or all of an installation; which of them were in force is what is answered. Whoever calls drops what was kept of them. */
 export async function revokeKeys(
   transaction: Transaction,
   { now }: Pick<Access, "now">,

@@ -5,34 +5,57 @@ import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import type { Access } from "./api-keys.ts";
+import { dropCredentials } from "#access/credential-notices.ts";
 import { noteUse } from "#access/last-used.ts";
 import type { Role } from "#access/scopes.ts";
-import { matchesDigest, mintSecret, parseSecret } from "#access/secrets.ts";
+import { digestOf, matchesDigest, mintSecret, parseSecret } from "#access/secrets.ts";
 import type { InternalViewer } from "#access/viewer.ts";
 
+/** What the database says of a token and of its merchant. */
+export interface TokenRow {
+  readonly id: string;
+  readonly role: Role;
+  readonly merchantId: string | null;
+  readonly digest: Uint8Array;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+  /** Null: the token is the platform's. */
+  readonly merchantStatus: string | null;
+}
+
+export interface PresentedInternalToken {
+  readonly tokenId: string;
+  /** Of the whole token: a name for it that gives nothing away. */
+  readonly digest: string;
+}
+
 /** One failure for whatever is wrong with the secret; revoked and expired are told only to who holds it. */
-export async function verifyInternalToken(reader: Reader, value: string, now: Date): Promise<InternalViewer> {
+export async function checkInternalToken(
+  value: string,
+  now: Date,
+  find: (presented: PresentedInternalToken) => Promise<TokenRow | undefined>,
+): Promise<InternalViewer> {
   const parsed = parseSecret("cit", value);
   if (parsed === undefined) throw fail("api_key_invalid", { message: "The internal token is not valid." });
-  const row = await reader
-    .selectFrom("internalToken")
-    .leftJoin("merchant", "merchant.id", "internalToken.merchantId")
-    .select([
-      "internalToken.id",
-      "internalToken.role",
-      "internalToken.merchantId",
-      "digest",
-      "expiresAt",
-      "revokedAt",
-      "merchant.status as merchantStatus",
-    ])
-    .where("tokenId", "=", parsed.id)
-    .executeTakeFirst();
-  if (!matchesDigest(value, row?.digest) || row === undefined) throw fail("api_key_invalid", { message: "The internal token is not valid." });
-  if (row.revokedAt !== null && row.revokedAt <= now) throw fail("api_key_revoked", { message: "The internal token was revoked." });
+  const row = await find({ tokenId: parsed.id, digest: digestOf(value).toString("base64") });
+  if (row === undefined) throw fail("api_key_invalid", { message: "The internal token is not valid." });
+  // Whenever that was: the clock of the process that revoked it may be ahead of this one's.
+  if (row.revokedAt !== null) throw fail("api_key_revoked", { message: "The internal token was revoked." });
   if (row.expiresAt !== null && row.expiresAt <= now) throw fail("api_key_expired", { message: "The internal token has expired." });
   if (row.merchantStatus === "suspended") throw fail("merchant_suspended");
   return { kind: "internal", tokenId: row.id, role: row.role, merchantId: row.merchantId };
+}
+
+/** Only with the whole token at hand, which is compared in the same time whether the id is known or not. */
+export async function findToken(reader: Reader, tokenId: string, value: string): Promise<TokenRow | undefined> {
+  const row = await reader
+    .selectFrom("internalToken")
+    .leftJoin("merchant", "merchant.id", "internalToken.merchantId")
+    .select(["internalToken.id", "internalToken.role", "internalToken.merchantId", "digest", "expiresAt", "revokedAt"])
+    .select("merchant.status as merchantStatus")
+    .where("tokenId", "=", tokenId)
+    .executeTakeFirst();
+  return matchesDigest(value, row?.digest) ? row : undefined;
 }
 
 export interface InternalTokenInput {
@@ -90,6 +113,7 @@ export async function revokeInternalToken(transaction: Transaction, access: Acce
     .$if(access.merchantId !== null, (query) => query.where("merchantId", "=", access.merchantId ?? ""))
     .executeTakeFirst();
   if (numUpdatedRows === 0n) throw fail("resource_not_found", { message: "There is no such internal token." });
+  await dropCredentials(transaction, { credentialId: internalTokenId });
 }
 
 /** At most one write per token and minute. */

@@ -3,10 +3,10 @@ import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "
 import type { Reader } from "#database/transaction.ts";
 import type { ApiKeyTable, AppTable, InstallationTable, InternalTokenTable, MerchantTable, Tables } from "#database/tables.ts";
 
-/** Without what only orders need to know. */
-export type MerchantRow = Omit<Selectable<MerchantTable>, "referenceKey">;
+/** Without what only orders and readiness need to know. */
+export type MerchantRow = Omit<Selectable<MerchantTable>, "referenceKey" | "suspendedAt">;
 export type AppRow = Selectable<AppTable>;
-export type InstallationRow = Selectable<InstallationTable>;
+export type InstallationRow = Omit<Selectable<InstallationTable>, "suspendedAt">;
 export type ApiKeyRow = Omit<Selectable<ApiKeyTable>, "digest" | "expiryNotices">;
 export type InternalTokenRow = Omit<Selectable<InternalTokenTable>, "digest" | "tokenId">;
 

@@ -5,6 +5,8 @@ import { brokenConstraint, sqlState, uniqueViolation } from "#database/sql-state
 import { type Transaction } from "#database/transaction.ts";
 import type { AccessHappening } from "#access/access-happening.ts";
 import { type Access, revokeKeys } from "#access/keys/api-keys.ts";
+import { dropCredentials } from "#access/credential-notices.ts";
+import { revokeGrants } from "#access/oauth/revoke-grants.ts";
 import type { Scope } from "#access/scopes.ts";
 
 export interface MerchantInput {
@@ -54,9 +56,10 @@ export async function updateMerchant(transaction: Transaction, access: Access, i
   if (Object.entries(next).every(([key, value]) => current[key as keyof typeof next] === value)) return;
   await transaction
     .updateTable("merchant")
-    .set({ ...next, version: current.version + 1, updatedAt: access.now })
+    .set({ ...next, ...suspension(current, next, access), version: current.version + 1, updatedAt: access.now })
     .where("id", "=", current.id)
     .execute();
+  if (next.status !== current.status) await dropCredentials(transaction, { merchantId: current.id });
 }
 
 export interface AppInput {
@@ -112,7 +115,7 @@ export type InstallationChange = { readonly installationId: string } & (
   | { readonly status: "active" | "suspended" | "uninstalled" }
 );
 
-/** Uninstalling is for good and revokes the installation's keys with it. */
+/** Uninstalling is for good and revokes the installation's keys and grants with it. */
 export async function changeInstallation(transaction: Transaction, access: Access, change: InstallationChange): Promise<AccessHappening[]> {
   const current = await transaction
     .selectFrom("installation")
@@ -128,17 +131,25 @@ export async function changeInstallation(transaction: Transaction, access: Acces
   if (isSame) return [];
   await transaction
     .updateTable("installation")
-    .set({ ...next, version: current.version + 1, updatedAt: access.now })
+    .set({ ...next, ...suspension(current, next, access), version: current.version + 1, updatedAt: access.now })
     .where("id", "=", current.id)
     .execute();
+  await dropCredentials(transaction, { installationId: current.id });
   const { id, merchantId, version, scopes } = current;
   const before = "status" in next ? { status: current.status } : { scopes: scopes.toSorted() };
   const type = "status" in next ? transitions[next.status] : "installation.scopes_changed";
   const isOver = "status" in next && next.status === "uninstalled";
+  if (isOver) await revokeGrants(transaction, access, { column: "installationId", value: id, why: "uninstalled" });
   return [
     { type, id, merchantId, installationId: id, previous: { version, ...before } },
     ...(isOver ? await revokeKeys(transaction, access, { column: "installationId", value: id }) : []),
   ];
+}
+
+/** Since when it is suspended, where that changes. */
+function suspension(current: { readonly status: string }, next: { readonly status?: string }, { now }: Access): { suspendedAt?: Date | null } {
+  if (next.status === undefined || next.status === current.status) return {};
+  return { suspendedAt: next.status === "suspended" ? now : null };
 }
 
 const transitions = {

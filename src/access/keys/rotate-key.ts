@@ -1,0 +1,86 @@
+/** A key's successor: made like the key itself, which goes on working beside it for a while and then ends. */
+import { type Expression, sql } from "kysely";
+import { fail } from "#foundation/failure.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { type Access, type ApiKeyMade, insertApiKey } from "./api-keys.ts";
+import { dropCredentials } from "#access/credential-notices.ts";
+
+export const overlapHours = { max: 168, usual: 24 } as const;
+const hourMs = 3_600_000;
+
+export interface Rotation {
+  readonly apiKeyId: string;
+  readonly overlapHours?: number | null | undefined;
+  /** When the successor ends; never unless told. */
+  readonly expiresAt?: Date | null | undefined;
+}
+
+/** A key is rotated once. Its successor may do what it may, also a scope that the installation has lost and may get back. */
+export async function rotateApiKey(transaction: Transaction, access: Access, input: Rotation): Promise<ApiKeyMade> {
+  const key = await lockKey(transaction, access, input.apiKeyId);
+  const made = await insertApiKey(transaction, access, { ...key, expiresAt: input.expiresAt ?? null });
+  const overlapEndsAt = new Date(access.now.getTime() + (input.overlapHours ?? overlapHours.usual) * hourMs);
+  const expiresAt = key.expiresAt !== null && key.expiresAt < overlapEndsAt ? key.expiresAt : overlapEndsAt;
+  await transaction
+    .updateTable("apiKey")
+    .set({ rotatesTo: made.apiKeyId, expiresAt, expiryNotices: noticesPast(expiresAt, access.now), version: key.version + 1 })
+    .where("id", "=", key.id)
+    .execute();
+  await dropCredentials(transaction, { credentialId: key.id });
+  const { id, merchantId, installationId, version } = key;
+  const previous = { version, rotatesTo: null, ...(expiresAt === key.expiresAt ? {} : { expiresAt: key.expiresAt }) };
+  return {
+    ...made,
+    happened: [
+      { type: "api_key.created", id: made.apiKeyId, merchantId, installationId, previous: null },
+      { type: "api_key.rotated", id, merchantId, installationId, previous },
+    ],
+  };
+}
+
+interface LockedKey {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly installationId: string;
+  readonly mode: "live" | "test";
+  readonly name: string;
+  readonly scopes: string[];
+  readonly expiresAt: Date | null;
+  readonly version: number;
+}
+
+/** Of two who rotate it at once the second finds it rotated. */
+async function lockKey(transaction: Transaction, { merchantId, now }: Access, apiKeyId: string): Promise<LockedKey> {
+  const key = await transaction
+    .selectFrom("apiKey")
+    .select(["id", "merchantId", "installationId", "mode", "name", "scopes", "expiresAt", "revokedAt", "rotatesTo", "version"])
+    .where("id", "=", apiKeyId)
+    .$if(merchantId !== null, (query) => query.where("merchantId", "=", merchantId ?? ""))
+    .forUpdate()
+    .executeTakeFirst();
+  if (key === undefined) throw fail("resource_not_found", { message: "There is no such API key." });
+  const currentStatus = statusOf(key, now);
+  if (currentStatus === "active") return key;
+  const conflict = { resource: "api_key", id: key.id, currentStatus, currentVersion: key.version, reason: currentStatus, data: {} };
+  throw fail("invalid_state", { message: refusals[currentStatus], conflict });
+}
+
+const refusals = {
+  revoked: "A revoked key can't be rotated: make a new one.",
+  expired: "A key that has expired can't be rotated: make a new one.",
+  rotated: "The key was rotated: rotate the key that took its place.",
+} as const;
+
+type Ended = Pick<LockedKey, "expiresAt"> & { readonly revokedAt: Date | null; readonly rotatesTo: string | null };
+
+function statusOf({ revokedAt, expiresAt, rotatesTo }: Ended, now: Date): "active" | keyof typeof refusals {
+  if (revokedAt !== null) return "revoked";
+  if (expiresAt !== null && expiresAt <= now) return "expired";
+  return rotatesTo === null ? "active" : "rotated";
+}
+
+/** Its end was told with its rotation: of the notices before it (key-expiry.ts) only those that are still to come are given. */
+function noticesPast(expiresAt: Date, now: Date): Expression<number> {
+  const hoursLeft = (expiresAt.getTime() - now.getTime()) / hourMs;
+  return sql<number>`greatest(expiry_notices, ${hoursLeft <= 24 ? 2 : hoursLeft <= 168 ? 1 : 0}::integer)`;
+}

@@ -1,0 +1,45 @@
+/** The Authorization header: one line, a scheme that is known in any case, one token. */
+import { describe, expect, it } from "vitest";
+import { readAuthorization } from "#access/oauth/authorization.ts";
+
+describe("the Authorization header", () => {
+  it("is no credential when it is not there", () => {
+    expect(readAuthorization([])).toBeUndefined();
+  });
+
+  it.each([
+    ["Bearer abc", "bearer", "abc"],
+    ["bearer abc", "bearer", "abc"],
+    ["BEARER   abc", "bearer", "abc"],
+    ["DPoP a.b-c_d.e~f+g/h==", "dpop", "a.b-c_d.e~f+g/h=="],
+    ["dpop abc", "dpop", "abc"],
+    ["DPOP abc", "dpop", "abc"],
+    ["  DPoP abc ", "dpop", "abc"],
+  ])("%j is the scheme %s", (value, scheme, token) => {
+    expect(readAuthorization([value])).toEqual({ scheme, token });
+  });
+
+  it.each([
+    "",
+    "Bearer",
+    "DPoP ",
+    "abc",
+    "Basic abc",
+    "DPoPP abc",
+    "DPoP\tabc",
+    "DPoP abc def",
+    "DPoP abc, DPoP def",
+    "DPoP abc,",
+    "DPoP =abc",
+    "DPoP a=b",
+    "DPoP äbc",
+    'DPoP token="abc"',
+  ])("%j is malformed", (value) => {
+    expect(() => readAuthorization([value])).toThrow(expect.objectContaining({ code: "credentials_malformed", status: 401 }));
+  });
+
+  it("may stand there once", () => {
+    for (const second of ["Bearer abc", "DPoP abc", ""])
+      expect(() => readAuthorization(["Bearer abc", second])).toThrow(expect.objectContaining({ code: "credentials_malformed" }));
+  });
+});

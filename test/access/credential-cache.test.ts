@@ -1,0 +1,197 @@
+/** What is kept of credentials: for how long, for whom, and that nothing old is left when word of a change has come. */
+import { describe, expect, it, vi } from "vitest";
+import { createCredentialCache, type CredentialCache } from "#access/credential-cache.ts";
+import { TestClock } from "#test/support/world.ts";
+
+interface Row {
+  readonly id: string;
+  readonly merchantId: string | null;
+}
+const row = (id: string, merchantId: string | null = "mer_1"): Row => ({ id, merchantId });
+
+interface Setting {
+  readonly cache: CredentialCache<Row>;
+  readonly clock: TestClock;
+  readonly state: { isCurrent: boolean };
+}
+
+function create(): Setting {
+  const clock = new TestClock(new Date("2026-06-01T00:00:00.000Z"));
+  const state = { isCurrent: true };
+  const cache = createCredentialCache<Row>({ clock, isCurrent: () => state.isCurrent, ownersOf: ({ id, merchantId }) => [id, merchantId] });
+  return { cache, clock, state };
+}
+
+/** A look-up that ends when it is told to. */
+function slow(): { readonly lookUp: () => Promise<Row | undefined>; readonly end: (found: Row | undefined) => void; readonly calls: () => number } {
+  const { promise, resolve } = Promise.withResolvers<Row | undefined>();
+  const lookUp = vi.fn<() => Promise<Row | undefined>>(() => promise);
+  return { lookUp, end: resolve, calls: () => lookUp.mock.calls.length };
+}
+
+const finding = (found: Row | undefined) => vi.fn<() => Promise<Row | undefined>>(() => Promise.resolve(found));
+
+describe("a credential that is known", () => {
+  it("is looked up once in 30 seconds", async () => {
+    const { cache, clock } = create();
+    const lookUp = finding(row("key_1"));
+    for (const _ of [1, 2, 3]) expect(await cache.find("a", lookUp)).toEqual(row("key_1"));
+    clock.advance(30_000);
+    await cache.find("a", lookUp);
+    expect(lookUp).toHaveBeenCalledTimes(1);
+    clock.advance(1);
+    await cache.find("a", lookUp);
+    expect(lookUp).toHaveBeenCalledTimes(2);
+  });
+
+  it("is kept while others come, ten thousand in all, and the one unused for longest goes first", async () => {
+    const { cache } = create();
+    const first = finding(row("key_first"));
+    await cache.find("first", first);
+    const second = finding(row("key_second"));
+    await cache.find("second", second);
+    await cache.find("first", first);
+    for (let count = 0; count < 9_999; count += 1) await cache.find(`other ${count}`, () => Promise.resolve(row(`key_${count}`)));
+    await cache.find("first", first);
+    await cache.find("second", second);
+    expect(first).toHaveBeenCalledTimes(1);
+    expect(second).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe("a credential that is unknown", () => {
+  it("is looked up once in 5 seconds", async () => {
+    const { cache, clock } = create();
+    const lookUp = finding(undefined);
+    for (const ms of [0, 5_000]) {
+      clock.advance(ms);
+      expect(await cache.find("a", lookUp)).toBeUndefined();
+    }
+    expect(lookUp).toHaveBeenCalledTimes(1);
+    clock.advance(1);
+    await cache.find("a", lookUp);
+    expect(lookUp).toHaveBeenCalledTimes(2);
+  });
+
+  it("pushes out no known one, however many are made up", async () => {
+    const { cache } = create();
+    const known = finding(row("key_1"));
+    await cache.find("known", known);
+    for (let count = 0; count < 20_000; count += 1) await cache.find(`guess ${count}`, () => Promise.resolve(undefined));
+    await cache.find("known", known);
+    expect(known).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe("word of a change", () => {
+  it.each(["key_1", "mer_1"])("to %s drops all that belongs to it, and nothing else", async (ownerId) => {
+    const { cache } = create();
+    const [own, other] = [finding(row("key_1")), finding(row("key_2", null))];
+    await cache.find("own", own);
+    await cache.find("other", other);
+    cache.drop(ownerId);
+    await cache.find("own", own);
+    await cache.find("other", other);
+    expect(own).toHaveBeenCalledTimes(2);
+    expect(other).toHaveBeenCalledTimes(1);
+  });
+
+  it.each([
+    ["to its owner", (cache: CredentialCache<Row>) => cache.drop("key_1")],
+    ["of which nobody knows what it was", (cache: CredentialCache<Row>) => cache.clear()],
+  ])("%s that comes during a look-up leaves nothing of what that finds", async (_name, tell) => {
+    const { cache } = create();
+    const old = slow();
+    const before = cache.find("a", old.lookUp);
+    tell(cache);
+    const anew = finding(undefined);
+    // Whoever comes after it does not wait for the old row either.
+    expect(await cache.find("a", anew)).toBeUndefined();
+    old.end(row("key_1"));
+    expect(await before).toEqual(row("key_1"));
+    expect(await cache.find("a", anew)).toBeUndefined();
+    expect(anew).toHaveBeenCalledTimes(1);
+  });
+
+  it("that may have been missed drops everything", async () => {
+    const { cache } = create();
+    const [known, unknown] = [finding(row("key_1")), finding(undefined)];
+    await cache.find("known", known);
+    await cache.find("unknown", unknown);
+    cache.clear();
+    await cache.find("known", known);
+    await cache.find("unknown", unknown);
+    expect(known).toHaveBeenCalledTimes(2);
+    expect(unknown).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe("while notices may be missing", () => {
+  it("nothing that was kept is believed, and nothing is kept", async () => {
+    const { cache, state } = create();
+    const lookUp = finding(row("key_1"));
+    await cache.find("a", lookUp);
+    state.isCurrent = false;
+    await cache.find("a", lookUp);
+    await cache.find("a", lookUp);
+    expect(lookUp).toHaveBeenCalledTimes(3);
+    await cache.find("b", lookUp);
+    state.isCurrent = true;
+    await cache.find("b", lookUp);
+    expect(lookUp).toHaveBeenCalledTimes(5);
+  });
+
+  it("a look-up that began before is not kept when it ends", async () => {
+    const { cache, state } = create();
+    const old = slow();
+    const found = cache.find("a", old.lookUp);
+    state.isCurrent = false;
+    old.end(row("key_1"));
+    await found;
+    state.isCurrent = true;
+    const anew = finding(undefined);
+    expect(await cache.find("a", anew)).toBeUndefined();
+    expect(anew).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe("simultaneous look-ups", () => {
+  it("of one credential are one, of two are two, and the next one after its end is another", async () => {
+    const { cache, state } = create();
+    state.isCurrent = false;
+    const [one, two] = [slow(), slow()];
+    const all = [cache.find("a", one.lookUp), cache.find("a", one.lookUp), cache.find("b", two.lookUp)];
+    one.end(row("key_1"));
+    two.end(undefined);
+    expect(await Promise.all(all)).toEqual([row("key_1"), row("key_1"), undefined]);
+    expect([one.calls(), two.calls()]).toEqual([1, 1]);
+    await cache.find("a", one.lookUp);
+    expect(one.calls()).toBe(2);
+  });
+
+  it("fail together, and the next one tries again", async () => {
+    const { cache } = create();
+    const lookUp = vi.fn<() => Promise<Row>>(() => Promise.reject(new Error("away")));
+    const both = await Promise.allSettled([cache.find("a", lookUp), cache.find("a", lookUp)]);
+    expect(both.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect(lookUp).toHaveBeenCalledTimes(1);
+    expect(await cache.find("a", finding(row("key_1")))).toEqual(row("key_1"));
+  });
+
+  it("are not shared with one that takes long: it may have read what was changed since", async () => {
+    const { cache } = create();
+    const now = vi.spyOn(performance, "now").mockReturnValue(1_000);
+    try {
+      const [old, anew] = [slow(), slow()];
+      void cache.find("a", old.lookUp);
+      now.mockReturnValue(1_250);
+      void cache.find("a", anew.lookUp);
+      expect(anew.calls()).toBe(0);
+      now.mockReturnValue(1_251);
+      void cache.find("a", anew.lookUp);
+      expect([old.calls(), anew.calls()]).toEqual([1, 1]);
+    } finally {
+      now.mockRestore();
+    }
+  });
+});

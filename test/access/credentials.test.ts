@@ -1,0 +1,161 @@
+/** Whatever makes credentials worth less drops what is kept of them when it is committed: not before, and not when it is rolled back. */
+import { beforeAll, beforeEach, expect, it } from "vitest";
+import { type ApiKeyMade, createApiKey, revokeApiKey } from "#access/keys/api-keys.ts";
+import { type CredentialDesk, createCredentials } from "#access/credentials.ts";
+import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
+import { rotateApiKey } from "#access/keys/rotate-key.ts";
+import { changeInstallation, createApp, createInstallation, createMerchant, updateMerchant } from "#access/tenants/tenants.ts";
+import type { Database } from "#database/connect.ts";
+import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { unknownKey, withOtherSecret } from "#test/support/keys.ts";
+import { describeOnBoth } from "#test/support/databases.ts";
+import { TestClock } from "#test/support/world.ts";
+
+describeOnBoth("What is kept of credentials", (open) => {
+  const clock = new TestClock(new Date("2026-06-01T00:00:00.000Z"));
+  const platform = { merchantId: null, now: clock.now() };
+  const statements: string[] = [];
+  let db: Database;
+  let desk: CredentialDesk;
+  let merchantId = "";
+  let installationId = "";
+  let key: ApiKeyMade;
+  let other: ApiKeyMade;
+
+  const write = <Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> => inTransaction(db, work);
+  const makeKey = (expiresAt: Date | null = null): Promise<ApiKeyMade> =>
+    write((transaction) => createApiKey(transaction, platform, { installationId, name: "Key", scopes: ["catalog:read"], expiresAt }));
+  const statementsOf = async (work: () => Promise<unknown>): Promise<number> => {
+    statements.length = 0;
+    await work();
+    return statements.length;
+  };
+  /** Whether it must be asked for in the database. */
+  const isGone = async ({ value }: ApiKeyMade): Promise<boolean> => (await statementsOf(() => desk.apiKey(value).catch(() => undefined))) === 1;
+
+  beforeAll(async () => {
+    ({ db } = await open({ onStatement: ({ query }) => statements.push(query.sql) }));
+    const createVerifier = () => () => Promise.reject(new Error("There are no access tokens here."));
+    desk = createCredentials({ db, clock, isCurrent: () => true, createVerifier });
+  });
+  beforeEach(async () => {
+    await write(async (transaction) => {
+      const input = { slug: crypto.randomUUID(), name: "One", mode: "live", defaultLocale: "en", defaultMarket: "DE" } as const;
+      merchantId = await createMerchant(transaction, platform, input);
+      const appId = await createApp(transaction, platform, { name: "App", publisher: null });
+      installationId = await createInstallation(transaction, platform, { merchantId, appId, scopes: ["catalog:read"] });
+    });
+    key = await makeKey();
+    const own = { merchantId, installationId };
+    // Of somebody else altogether.
+    await write(async (transaction) => {
+      const input = { slug: crypto.randomUUID(), name: "Two", mode: "live", defaultLocale: "en", defaultMarket: "DE" } as const;
+      merchantId = await createMerchant(transaction, platform, input);
+      const appId = await createApp(transaction, platform, { name: "App", publisher: null });
+      installationId = await createInstallation(transaction, platform, { merchantId, appId, scopes: ["catalog:read"] });
+    });
+    other = await makeKey();
+    ({ merchantId, installationId } = own);
+    await desk.apiKey(key.value);
+    await desk.apiKey(other.value);
+  });
+
+  it("saves the statement", async () => {
+    expect([await isGone(key), await isGone(other)]).toEqual([false, false]);
+    expect(await desk.apiKey(key.value)).toMatchObject({ apiKeyId: key.apiKeyId, installationId, suspended: null });
+  });
+
+  const cuts: Readonly<Record<string, (transaction: Transaction) => Promise<unknown>>> = {
+    "revoking the key": (transaction) => revokeApiKey(transaction, platform, key.apiKeyId),
+    "rotating the key": (transaction) => rotateApiKey(transaction, platform, { apiKeyId: key.apiKeyId, overlapHours: 0 }),
+    "taking a scope": (transaction) => changeInstallation(transaction, platform, { installationId, scopes: [] }),
+    "suspending the installation": (transaction) => changeInstallation(transaction, platform, { installationId, status: "suspended" }),
+    "uninstalling the app": (transaction) => changeInstallation(transaction, platform, { installationId, status: "uninstalled" }),
+    "suspending the merchant": (transaction) => updateMerchant(transaction, platform, { merchantId, status: "suspended" }),
+  };
+
+  it.each(Object.keys(cuts))("is dropped by %s, once that is committed, and nobody else's with it", async (name) => {
+    const cut = cuts[name];
+    if (cut === undefined) throw new Error("There is no such change.");
+    const undone = write(async (transaction) => {
+      await cut(transaction);
+      throw new Error("undo");
+    });
+    await expect(undone).rejects.toThrow("undo");
+    expect(await isGone(key)).toBe(false);
+    await write(cut);
+    expect([await isGone(key), await isGone(other)]).toEqual([true, false]);
+    const viewer = await desk.apiKey(key.value).catch(({ code }: { code: string }) => code);
+    const isCut = typeof viewer === "string" || viewer.suspended !== null || viewer.scopes.size === 0;
+    expect(isCut).toBe(true);
+  });
+
+  it("is dropped by giving back what was taken", async () => {
+    const suspended = async (): Promise<string | null> => (await desk.apiKey(key.value)).suspended;
+    const setInstallation = (status: "suspended" | "active") =>
+      write((transaction) => changeInstallation(transaction, platform, { installationId, status }));
+    const setMerchant = (status: "suspended" | "active") => write((transaction) => updateMerchant(transaction, platform, { merchantId, status }));
+    await setInstallation("suspended");
+    expect(await suspended()).toBe("installation_suspended");
+    await setMerchant("suspended");
+    expect(await suspended()).toBe("merchant_suspended");
+    await setMerchant("active");
+    expect(await suspended()).toBe("installation_suspended");
+    await setInstallation("active");
+    expect(await suspended()).toBeNull();
+  });
+
+  it("is dropped with an internal token that is revoked, or whose merchant is suspended", async () => {
+    const make = () =>
+      write((transaction) => createInternalToken(transaction, platform, { name: "Token", role: "admin", merchantId, expiresAt: null }));
+    const [one, two] = [await make(), await make()];
+    for (const { value } of [one, two]) expect(await desk.internalToken(value)).toMatchObject({ kind: "internal", role: "admin", merchantId });
+    expect(await statementsOf(() => desk.internalToken(one.value))).toBe(0);
+    await write((transaction) => revokeInternalToken(transaction, platform, one.internalTokenId));
+    await expect(desk.internalToken(one.value)).rejects.toMatchObject({ code: "api_key_revoked" });
+    expect(await statementsOf(() => desk.internalToken(two.value))).toBe(0);
+    await write((transaction) => updateMerchant(transaction, platform, { merchantId, status: "suspended" }));
+    await expect(desk.internalToken(two.value)).rejects.toMatchObject({ code: "merchant_suspended" });
+  });
+
+  it("says nothing about time: a key ends at its end, in memory or not", async () => {
+    const started = clock.now();
+    const { value } = await makeKey(new Date(started.getTime() + 5_000));
+    await desk.apiKey(value);
+    clock.advance(4_999);
+    await desk.apiKey(value);
+    clock.advance(1);
+    expect(await statementsOf(() => expect(desk.apiKey(value)).rejects.toMatchObject({ code: "api_key_expired" }))).toBe(0);
+    clock.at = started;
+  });
+
+  it("lets nobody in who has not the whole key, and keeps for a moment who is not let in", async () => {
+    for (const wrong of [withOtherSecret(key.value), unknownKey()]) {
+      for (const asked of [1, 0]) {
+        const rejected = (): Promise<void> => expect(desk.apiKey(wrong)).rejects.toMatchObject({ code: "api_key_invalid" });
+        expect(await statementsOf(rejected)).toBe(asked);
+      }
+    }
+    expect(await isGone(key)).toBe(false);
+  });
+
+  it("is one statement for any number who show the same key at once", async () => {
+    const { value, apiKeyId } = await makeKey();
+    const statementCount = await statementsOf(async () => {
+      const viewers = await Promise.all(Array.from({ length: 50 }, () => desk.apiKey(value)));
+      expect(new Set(viewers.map((viewer) => viewer.apiKeyId))).toEqual(new Set([apiKeyId]));
+    });
+    expect(statementCount).toBe(1);
+  });
+
+  it("is dropped by notices of other processes, each of its own, and all of it by an empty one", async () => {
+    desk.hear("payments");
+    desk.hear(`credential:${other.apiKeyId}`);
+    expect([await isGone(key), await isGone(other)]).toEqual([false, true]);
+    for (const notice of [`credential:${key.apiKeyId}`, `installation:${installationId}`, `merchant:${merchantId}`, ""]) {
+      desk.hear(notice);
+      expect(await isGone(key)).toBe(true);
+    }
+    expect(await isGone(other)).toBe(true);
+  });
+});

@@ -1,0 +1,254 @@
+/** Grants: made with their installation or not at all, and over at once, for good and with all that could renew them. */
+import { beforeAll, describe, expect, it } from "vitest";
+import { createGrant, findGrants, grantList, revokeGrant } from "#access/oauth/grants.ts";
+import { createOauthClient, disableOauthClient, enableOauthClient } from "#access/oauth/oauth-clients.ts";
+import { createCredentials, type FindGrant } from "#access/credentials.ts";
+import { findItem, keepItem } from "#access/oauth/oauth-items.ts";
+import { sweepGrants } from "#access/oauth/sweep-grants.ts";
+import type { Scope } from "#access/scopes.ts";
+import { createStaff, prepareStaff } from "#access/people/staff.ts";
+import { changeInstallation, createApp, createMerchant } from "#access/tenants/tenants.ts";
+import type { Database } from "#database/connect.ts";
+import { inTransaction } from "#database/transaction.ts";
+import { createKeyring } from "#foundation/encryption.ts";
+import { describeOnBoth } from "#test/support/databases.ts";
+
+const now = new Date("2026-03-01T12:00:00.000Z");
+const access = { merchantId: null, now };
+const keyring = createKeyring([{ id: "k1", key: new Uint8Array(32).fill(1) }]);
+
+describeOnBoth("grants", (open) => {
+  let db: Database;
+  let staffId: string;
+  let merchantId: string;
+  let count = 0;
+  const client = (): Promise<string> =>
+    inTransaction(db, async (transaction) => {
+      const appId = await createApp(transaction, access, { name: "App", publisher: null });
+      return createOauthClient(transaction, access, { appId, redirectUris: ["https://app.example/"], authMethod: "none", jwks: null });
+    });
+  const grant = (input: { clientId: string; scopes?: readonly Scope[]; staffId?: string }, by: string | null = null) =>
+    inTransaction(db, (transaction) =>
+      createGrant(transaction, { merchantId: by, now }, { staffId, scopes: ["webhooks:read", "catalog:read"], ...input }),
+    );
+  const merchantWithStaff = async (): Promise<{ merchantId: string; staffId: string }> => {
+    count += 1;
+    const slug = `shop-${count}`;
+    const person = await prepareStaff({ email: `${slug}@shop.example`, name: "Ana", password: "a long enough password" });
+    return inTransaction(db, async (transaction) => {
+      const merchant = { slug, name: "Shop", mode: "test", defaultLocale: "en", defaultMarket: "DE" } as const;
+      const made = await createMerchant(transaction, access, merchant);
+      return { merchantId: made, staffId: await createStaff(transaction, access, { merchantId: made, ...person }) };
+    });
+  };
+  const personOf = async (owner: string): Promise<string> => {
+    count += 1;
+    const person = await prepareStaff({ email: `person-${count}@shop.example`, name: "Bo", password: "a long enough password" });
+    return inTransaction(db, (transaction) => createStaff(transaction, access, { merchantId: owner, ...person }));
+  };
+
+  /** In the order of the ids. */
+  const grantsOf = async (ids: readonly string[]) => {
+    const found = await findGrants(db, ids);
+    return ids.map((id) => found.find((row) => row.id === id));
+  };
+
+  /** What was told to other processes. */
+  const notices: string[] = [];
+  let statementCount = 0;
+  const elsewhereDesk = () => {
+    let find: FindGrant = () => Promise.resolve(undefined);
+    const createVerifier = (findGrant: FindGrant) => {
+      find = findGrant;
+      return () => Promise.reject(new Error("Nobody shows a token here."));
+    };
+    const desk = createCredentials({ db, clock: { now: () => now }, isCurrent: () => true, createVerifier });
+    desk.close();
+    const lookUps = async (grantId: string): Promise<number> => {
+      const before = statementCount;
+      await find(grantId);
+      return statementCount - before;
+    };
+    return { hear: desk.hear, lookUps };
+  };
+
+  beforeAll(async () => {
+    ({ db } = await open({
+      onStatement: ({ query }) => {
+        statementCount += 1;
+        if (query.sql.includes("pg_notify")) notices.push(String(query.parameters[1]));
+      },
+    }));
+    ({ merchantId, staffId } = await merchantWithStaff());
+  });
+
+  it("install the app with the person's merchant and hold what was granted, for ninety days", async () => {
+    const clientId = await client();
+    const { grantId, installationId, replaced } = await grant({ clientId });
+    expect(replaced).toEqual([]);
+    expect(await findGrants(db, [grantId, "grt_unknown"])).toEqual([
+      {
+        id: grantId,
+        merchantId,
+        installationId,
+        clientId,
+        staffId,
+        scopes: ["catalog:read", "webhooks:read"],
+        version: 1,
+        issuedAt: now,
+        expiresAt: new Date("2026-05-30T12:00:00.000Z"),
+        revokedAt: null,
+        lastUsedAt: null,
+      },
+    ]);
+    expect((await grantList(db, merchantId).execute()).map(({ id }) => id)).toContain(grantId);
+    expect(await grantList(db, "mer_other").execute()).toEqual([]);
+  });
+
+  it("do not let an installation do more than it may, and leave all as it is", async () => {
+    const clientId = await client();
+    const { installationId: id, grantId } = await grant({ clientId, scopes: ["catalog:read", "checkout:quote"] });
+    const held = () => db.selectFrom("installation").select(["scopes", "version"]).where("id", "=", id).executeTakeFirstOrThrow();
+    await expect(grant({ clientId, scopes: ["catalog:read", "webhooks:read"] })).rejects.toMatchObject({
+      code: "invalid_state",
+      parts: { conflict: { resource: "installation", id, currentStatus: "active", currentVersion: 1, reason: "scope_not_held" } },
+    });
+    expect(await held()).toEqual({ scopes: ["catalog:read", "checkout:quote"], version: 1 });
+    expect(await findGrants(db, [grantId])).toMatchObject([{ revokedAt: null }]);
+    const wider = ["catalog:read", "checkout:quote", "webhooks:read"] as const;
+    await inTransaction(db, (transaction) => changeInstallation(transaction, access, { installationId: id, scopes: wider }));
+    expect(await grant({ clientId, scopes: ["webhooks:read"] })).toMatchObject({ installationId: id });
+    expect(await held()).toEqual({ scopes: wider, version: 2 });
+  });
+
+  it("take the place of the same person's earlier one to the same client, and of no other", async () => {
+    const [clientId, otherClientId] = [await client(), await client()];
+    const colleague = await personOf(merchantId);
+    const first = await grant({ clientId });
+    const others = [await grant({ clientId, staffId: colleague }), await grant({ clientId: otherClientId })];
+    const second = await grant({ clientId, scopes: ["catalog:read"] });
+    expect(second.replaced).toEqual([{ id: first.grantId, merchantId, installationId: first.installationId, clientId }]);
+    expect(others.map(({ replaced }) => replaced)).toEqual([[], []]);
+    const found = await findGrants(
+      db,
+      [first, second, ...others].map(({ grantId }) => grantId),
+    );
+    expect(found.filter(({ revokedAt }) => revokedAt !== null).map(({ id }) => id)).toEqual([first.grantId]);
+  });
+
+  it("are refused without a scope, for an unknown app, by somebody of another merchant and by an account that is disabled", async () => {
+    const clientId = await client();
+    const elsewhere = await merchantWithStaff();
+    await db.updateTable("staffAccount").set({ disabledAt: now }).where("id", "=", elsewhere.staffId).execute();
+    await expect(grant({ clientId, scopes: [] })).rejects.toMatchObject({ code: "invalid_field" });
+    await expect(grant({ clientId: "oac_00000000000000000000000000" })).rejects.toMatchObject({ code: "resource_not_found" });
+    await expect(grant({ clientId }, elsewhere.merchantId)).rejects.toMatchObject({ code: "role_not_allowed" });
+    await expect(grant({ clientId, staffId: elsewhere.staffId })).rejects.toMatchObject({ code: "role_not_allowed" });
+    await db.updateTable("oauthClient").set({ disabledAt: now }).where("id", "=", clientId).execute();
+    await expect(grant({ clientId })).rejects.toMatchObject({ code: "resource_not_found" });
+    expect(await db.selectFrom("oauthGrant").select("id").where("clientId", "=", clientId).execute()).toEqual([]);
+  });
+
+  it("are made by many at once with one installation", async () => {
+    const clientId = await client();
+    const made = await Promise.all(Array.from({ length: 10 }, () => grant({ clientId })));
+    expect(new Set(made.map(({ installationId }) => installationId)).size).toBe(1);
+    const ids = made.map(({ grantId }) => grantId);
+    expect(new Set(ids).size).toBe(10);
+    expect((await findGrants(db, ids)).filter(({ revokedAt }) => revokedAt === null)).toHaveLength(1);
+    expect(new Set(made.flatMap(({ replaced }) => replaced.map(({ id }) => id))).size).toBe(9);
+  });
+
+  describe("revoked", () => {
+    const refreshTokenOf = async (grantId: string): Promise<() => Promise<unknown>> => {
+      const item = { kind: "RefreshToken", id: `of ${grantId}`, payload: {}, grantId, uid: null, expiresAt: new Date(now.getTime() + 1) };
+      await keepItem({ db, keyring }, item);
+      return () => findItem({ db, keyring }, { kind: "RefreshToken", by: "id", value: `of ${grantId}`, now });
+    };
+
+    it("are over with their codes and refresh tokens, by their own merchant, and the first time stands", async () => {
+      const { grantId } = await grant({ clientId: await client() });
+      const { grantId: untouched } = await grant({ clientId: await client() });
+      const [findIts, findOthers] = [await refreshTokenOf(grantId), await refreshTokenOf(untouched)];
+      const revoke = (by: string | null, at: Date): Promise<unknown> =>
+        inTransaction(db, (transaction) => revokeGrant(transaction, { merchantId: by, now: at }, grantId));
+      await expect(revoke("mer_other", now)).rejects.toMatchObject({ code: "resource_not_found" });
+      expect(await findIts()).toBeDefined();
+      expect(await revoke(merchantId, now)).toEqual([]);
+      await revoke(null, new Date(now.getTime() + 1_000));
+      expect((await grantsOf([grantId, untouched])).map((row) => [row?.id, row?.revokedAt, row?.version])).toEqual([
+        [grantId, now, 2],
+        [untouched, null, 1],
+      ]);
+      expect(await findIts()).toBeUndefined();
+      expect(await findOthers()).toBeDefined();
+    });
+
+    it("are all those of an installation that is uninstalled", async () => {
+      const clientId = await client();
+      const made = [await grant({ clientId }), await grant({ clientId, staffId: await personOf(merchantId) })];
+      const installationId = made[0]?.installationId ?? "";
+      await inTransaction(db, (transaction) => changeInstallation(transaction, access, { installationId, status: "uninstalled" }));
+      expect(
+        (
+          await findGrants(
+            db,
+            made.map(({ grantId }) => grantId),
+          )
+        ).map(({ revokedAt }) => revokedAt),
+      ).toEqual([now, now]);
+    });
+
+    it("are all those of a client that is disabled, whoever gave them, with one notice for all, and stay so when it is enabled", async () => {
+      const clientId = await client();
+      const elsewhere = await merchantWithStaff();
+      const made = [await grant({ clientId }), await grant({ clientId, staffId: elsewhere.staffId })];
+      const untouched = await grant({ clientId: await client() });
+      // As another process: it knows of nothing but what it hears.
+      const desk = elsewhereDesk();
+      for (const { grantId } of made) expect(await desk.lookUps(grantId)).toBe(1);
+      for (const { grantId } of [...made, untouched]) await desk.lookUps(grantId);
+      notices.length = 0;
+      await inTransaction(db, (transaction) => disableOauthClient(transaction, access, clientId));
+      expect(notices).toEqual([`client:${clientId}`]);
+      for (const { grantId } of made) expect(await desk.lookUps(grantId)).toBe(0);
+      notices.forEach(desk.hear);
+      for (const { grantId } of made) expect(await desk.lookUps(grantId)).toBe(1);
+      expect(await desk.lookUps(untouched.grantId)).toBe(0);
+      await inTransaction(db, (transaction) => enableOauthClient(transaction, clientId));
+      const found = await grantsOf([...made, untouched].map(({ grantId }) => grantId));
+      expect(found.map((row) => row?.revokedAt)).toEqual([now, now, null]);
+    });
+
+    it("are none in force of a client that is disabled while they are made", async () => {
+      const clientId = await client();
+      const people = [staffId, (await merchantWithStaff()).staffId, (await merchantWithStaff()).staffId];
+      await Promise.allSettled([
+        ...people.map((person) => grant({ clientId, staffId: person })),
+        inTransaction(db, (transaction) => disableOauthClient(transaction, access, clientId)),
+      ]);
+      const inForce = await db.selectFrom("oauthGrant").select("id").where("clientId", "=", clientId).where("revokedAt", "is", null).execute();
+      expect(inForce).toEqual([]);
+    });
+  });
+
+  it("are deleted ninety days after their end, and no earlier", async () => {
+    const dayMs = 86_400_000;
+    const made = [await grant({ clientId: await client() }), await grant({ clientId: await client() }), await grant({ clientId: await client() })];
+    const [revoked, expired, lasting] = made.map(({ grantId }) => grantId);
+    const at = (days: number): Date => new Date(now.getTime() + days * dayMs);
+    const left = async (): Promise<number> => (await findGrants(db, [revoked ?? "", expired ?? "", lasting ?? ""])).length;
+    await inTransaction(db, (transaction) => revokeGrant(transaction, { merchantId: null, now: at(10) }, revoked ?? ""));
+    await db
+      .updateTable("oauthGrant")
+      .set({ expiresAt: at(200) })
+      .where("id", "=", lasting ?? "")
+      .execute();
+    await sweepGrants(db, new Date(at(100).getTime() - 1));
+    expect(await left()).toBe(3);
+    await sweepGrants(db, at(100));
+    expect(await left()).toBe(2);
+    await sweepGrants(db, at(180));
+    expect((await findGrants(db, [expired ?? "", lasting ?? ""])).map(({ id }) => id)).toEqual([lasting]);
+  });
+});

@@ -1,0 +1,113 @@
+/** OAuth clients: where people may be sent back to, and public keys alone. */
+import { beforeAll, expect, it } from "vitest";
+import {
+  createOauthClient,
+  disableOauthClient,
+  enableOauthClient,
+  findOauthClient,
+  oauthClientList,
+  type OauthClientInput,
+} from "#access/oauth/oauth-clients.ts";
+import { createApp } from "#access/tenants/tenants.ts";
+import type { Database } from "#database/connect.ts";
+import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { describeOnBoth } from "#test/support/databases.ts";
+
+const access = { merchantId: null, now: new Date("2026-03-01T12:00:00.000Z") };
+const key = { kty: "EC", crv: "P-256", x: "x", y: "y" };
+
+describeOnBoth("OAuth clients", (open) => {
+  let db: Database;
+  let appId: string;
+  const create = (input: Partial<OauthClientInput>): Promise<string> =>
+    inTransaction(db, (transaction) =>
+      createOauthClient(transaction, access, { appId, redirectUris: ["https://app.example/callback"], authMethod: "none", jwks: null, ...input }),
+    );
+
+  beforeAll(async () => {
+    ({ db } = await open());
+    appId = await inTransaction(db, (transaction) => createApp(transaction, access, { name: "App", publisher: "Apps" }));
+  });
+
+  it("are found with their app until they are switched off", async () => {
+    const jwks = { keys: [key, { kty: "OKP", crv: "Ed25519", x: "x" }] };
+    const id = await create({ authMethod: "private_key_jwt", jwks });
+    const redirectUris = ["https://app.example/callback"];
+    expect(await findOauthClient(db, id)).toEqual({
+      id,
+      appId,
+      redirectUris,
+      authMethod: "private_key_jwt",
+      jwks,
+      appName: "App",
+      publisher: "Apps",
+    });
+    const listed = () => oauthClientList(db).where("id", "=", id).execute();
+    const common = { id, appId, redirectUris, authMethod: "private_key_jwt", createdAt: access.now };
+    expect(await listed()).toEqual([{ ...common, version: 1, disabledAt: null }]);
+    const turnOff = (now: Date) => inTransaction(db, (transaction) => disableOauthClient(transaction, { merchantId: null, now }, id));
+    await turnOff(access.now);
+    await turnOff(new Date(access.now.getTime() + 1));
+    expect(await listed()).toEqual([{ ...common, version: 2, disabledAt: access.now }]);
+    expect(await findOauthClient(db, id)).toBeUndefined();
+    for (const _ of [1, 2]) await inTransaction(db, (transaction) => enableOauthClient(transaction, id));
+    expect(await listed()).toEqual([{ ...common, version: 3, disabledAt: null }]);
+    expect(await findOauthClient(db, id)).toMatchObject({ id });
+    for (const turn of [disableOauthClient, (transaction: Transaction) => enableOauthClient(transaction, "oac_unknown")])
+      await expect(inTransaction(db, (transaction) => turn(transaction, access, "oac_unknown"))).rejects.toMatchObject({
+        code: "resource_not_found",
+      });
+    await expect(create({ appId: "app_00000000000000000000000000" })).rejects.toMatchObject({ code: "resource_not_found" });
+  });
+
+  it.each([
+    "https://app.example",
+    "https://app.example:8443/callback?from=here",
+    "http://127.0.0.1/callback",
+    "http://[::1]:4000/callback",
+    "http://localhost/callback",
+    "com.example.app:/callback",
+  ])("may be sent back to %s", async (uri) => {
+    await expect(create({ redirectUris: [uri] })).resolves.toMatch(/^oac_/);
+  });
+
+  it.each([
+    "http://app.example/callback",
+    "http://127.0.0.2/callback",
+    "https://localhost/callback",
+    "https://app.example/callback#here",
+    "https://app.example/callback#",
+    "https://me:secret@app.example/",
+    "https://app.example/ callback",
+    "https://app.example/c\u00e4llback",
+    "javascript:alert(1)",
+    "data:text/html,hello",
+    "app:/callback",
+    "/callback",
+    "",
+    `https://app.example/${"a".repeat(2048)}`,
+  ])("may not be sent back to %s", async (uri) => {
+    const refused = { code: "invalid_field", parts: { details: [{ field: "/redirectUris/1", code: "redirect_uri_not_allowed" }] } };
+    await expect(create({ redirectUris: ["https://app.example/callback", uri] })).rejects.toMatchObject(refused);
+  });
+
+  it.each([[[]], [["https://app.example/", "https://app.example/"]], [Array.from({ length: 21 }, (_, index) => `https://app.example/${index}`)]])(
+    "have one to twenty addresses, each once: %j",
+    async (redirectUris) => {
+      await expect(create({ redirectUris })).rejects.toMatchObject({ code: "invalid_field", parts: { details: [{ field: "/redirectUris" }] } });
+    },
+  );
+
+  it.each([
+    ["none", { keys: [key] }],
+    ["private_key_jwt", null],
+    ["private_key_jwt", { keys: [] }],
+    ["private_key_jwt", { keys: [{ ...key, d: "secret" }] }],
+    ["private_key_jwt", { keys: [{ kty: "oct", k: "secret" }] }],
+    ["private_key_jwt", { keys: [{ kty: "RSA", n: "n", e: "AQAB" }] }],
+    ["private_key_jwt", { keys: [{ kty: "EC", crv: "P-384", x: "x", y: "y" }] }],
+    ["private_key_jwt", { keys: [{ kty: "EC", crv: "P-256", x: "x" }] }],
+  ] as const)("of the method %s may not have these keys: %j", async (authMethod, jwks) => {
+    await expect(create({ authMethod, jwks })).rejects.toMatchObject({ code: "invalid_field", parts: { details: [{ field: "/jwks" }] } });
+  });
+});

@@ -1,0 +1,161 @@
+/** People of merchants: one account for one address, a password that is never kept, and an end that is an end everywhere. */
+import { beforeAll, describe, expect, it } from "vitest";
+import { createGrant } from "#access/oauth/grants.ts";
+import { createOauthClient } from "#access/oauth/oauth-clients.ts";
+import {
+  createStaff,
+  disableStaff,
+  enableStaff,
+  findActiveStaff,
+  preparePassword,
+  prepareStaff,
+  setStaffPassword,
+  verifyPassword,
+} from "#access/people/staff.ts";
+import { createApp, createMerchant } from "#access/tenants/tenants.ts";
+import type { Database } from "#database/connect.ts";
+import { inTransaction } from "#database/transaction.ts";
+import { describeOnBoth } from "#test/support/databases.ts";
+
+const now = new Date("2026-03-01T12:00:00.000Z");
+const access = { merchantId: null, now };
+const password = "a long enough password";
+
+describeOnBoth("staff", (open) => {
+  let db: Database;
+  let merchantId: string;
+  const create = async (
+    { merchantId: owner = merchantId, ...input }: { merchantId?: string; email?: string; name?: string; password?: string },
+    by: { merchantId: string | null } = access,
+  ): Promise<string> => {
+    const person = await prepareStaff({ email: "ana@shop.example", name: " Ana ", password, ...input });
+    return inTransaction(db, (transaction) => createStaff(transaction, { ...by, now }, { merchantId: owner, ...person }));
+  };
+  const change = (work: typeof disableStaff, staffId: string, by: string | null = null): Promise<void> =>
+    inTransaction(db, (transaction) => work(transaction, { merchantId: by, now }, staffId));
+  const setPassword = async (staffId: string, given: string, { isRevokingGrants = false, by = null as string | null } = {}): Promise<void> => {
+    const passwordHash = await preparePassword(given);
+    await inTransaction(db, (transaction) => setStaffPassword(transaction, { merchantId: by, now }, { staffId, passwordHash, isRevokingGrants }));
+  };
+  const letIn = (staffId: string): Promise<string> =>
+    inTransaction(db, async (transaction) => {
+      const appId = await createApp(transaction, access, { name: "App", publisher: null });
+      const client = { appId, redirectUris: ["https://app.example/"], authMethod: "none", jwks: null } as const;
+      const clientId = await createOauthClient(transaction, access, client);
+      return (await createGrant(transaction, access, { clientId, staffId, scopes: ["catalog:read"] })).grantId;
+    });
+  const stateOf = (staffId: string, grantId: string): Promise<unknown> =>
+    db
+      .selectFrom("staffAccount")
+      .innerJoin("oauthGrant", "staffId", "staffAccount.id")
+      .where("staffAccount.id", "=", staffId)
+      .where("oauthGrant.id", "=", grantId)
+      .select(["disabledAt", "revokedAt", "staffAccount.version", "oauthGrant.version as grantVersion"])
+      .executeTakeFirstOrThrow();
+
+  beforeAll(async () => {
+    ({ db } = await open());
+    const merchant = { slug: "shop", name: "Shop", mode: "test", defaultLocale: "en", defaultMarket: "DE" } as const;
+    merchantId = await inTransaction(db, (transaction) => createMerchant(transaction, access, merchant));
+  });
+
+  it("signs in with its address, however that is written, and its password", async () => {
+    const staffId = await create({ email: "Ana@Shop.example" });
+    const viewer = { kind: "staff", staffId, merchantId, email: "Ana@Shop.example", name: "Ana", version: 1 };
+    expect(staffId).toMatch(/^stf_/);
+    expect(await verifyPassword(db, " ana@shop.EXAMPLE ", password)).toEqual(viewer);
+    expect(await findActiveStaff(db, staffId)).toEqual(viewer);
+    expect(await verifyPassword(db, "ana@shop.example", `${password}.`)).toBeUndefined();
+    expect(await verifyPassword(db, "bob@shop.example", password)).toBeUndefined();
+    const row = await db.selectFrom("staffAccount").selectAll().where("id", "=", staffId).executeTakeFirstOrThrow();
+    expect(JSON.stringify(row)).not.toContain(password);
+  });
+
+  it("has one account for one address, in all shops together", async () => {
+    await create({ email: "two@shop.example" });
+    await expect(create({ email: "TWO@shop.example" })).rejects.toMatchObject({ code: "already_exists", parts: { details: [{ field: "/email" }] } });
+  });
+
+  it("belongs to a merchant that there is, and that whoever makes it may act for", async () => {
+    await expect(create({ merchantId: "mer_00000000000000000000000000" })).rejects.toMatchObject({ code: "merchant_not_found" });
+    await expect(create({ email: "three@shop.example" }, { merchantId: "mer_other" })).rejects.toMatchObject({ code: "merchant_not_found" });
+  });
+
+  it.each([
+    ["/email", { email: "nobody" }],
+    ["/email", { email: "a b@shop.example" }],
+    ["/email", { email: `${"a".repeat(250)}@b.example` }],
+    ["/name", { name: "  " }],
+    ["/name", { name: "n".repeat(201) }],
+    ["/password", { password: "eleven char" }],
+    ["/password", { password: "p".repeat(257) }],
+  ])("is refused at %s: %j", async (field, input) => {
+    await expect(create({ email: "four@shop.example", ...input })).rejects.toMatchObject({ code: "invalid_field", parts: { details: [{ field }] } });
+    expect(await db.selectFrom("staffAccount").select("id").where("email", "like", "four%").execute()).toEqual([]);
+  });
+
+  describe("disabled", () => {
+    it("signs in no more, and what it granted is over", async () => {
+      const staffId = await create({ email: "five@shop.example" });
+      const grantId = await letIn(staffId);
+      await change(disableStaff, staffId);
+      expect(await verifyPassword(db, "five@shop.example", password)).toBeUndefined();
+      expect(await findActiveStaff(db, staffId)).toBeUndefined();
+      await change(disableStaff, staffId);
+      expect(await stateOf(staffId, grantId)).toEqual({ disabledAt: now, revokedAt: now, version: 2, grantVersion: 2 });
+    });
+
+    it("signs in again once it is enabled, and what was revoked stays so", async () => {
+      const staffId = await create({ email: "seven@shop.example" });
+      const grantId = await letIn(staffId);
+      await change(enableStaff, staffId);
+      await change(disableStaff, staffId);
+      await change(enableStaff, staffId);
+      expect(await verifyPassword(db, "seven@shop.example", password)).toMatchObject({ staffId, version: 3 });
+      expect(await stateOf(staffId, grantId)).toEqual({ disabledAt: null, revokedAt: now, version: 3, grantVersion: 2 });
+    });
+
+    it("leaves its address to others, and comes back when nobody has it", async () => {
+      const staffId = await create({ email: "eight@shop.example" });
+      await change(disableStaff, staffId);
+      const successor = await create({ email: "Eight@shop.example", password: "another password" });
+      expect(await verifyPassword(db, "eight@shop.example", password)).toBeUndefined();
+      expect(await verifyPassword(db, "eight@shop.example", "another password")).toMatchObject({ staffId: successor });
+      await expect(change(enableStaff, staffId)).rejects.toMatchObject({ code: "already_exists", parts: { details: [{ field: "/staffId" }] } });
+      expect(await findActiveStaff(db, staffId)).toBeUndefined();
+      await change(disableStaff, successor);
+      await change(enableStaff, staffId);
+      expect(await verifyPassword(db, "eight@shop.example", password)).toMatchObject({ staffId });
+    });
+  });
+
+  describe("with another password", () => {
+    it("signs in with that one alone, and what it granted stays in force or ends, as was said", async () => {
+      const staffId = await create({ email: "nine@shop.example" });
+      const grantId = await letIn(staffId);
+      await setPassword(staffId, "another password");
+      expect(await verifyPassword(db, "nine@shop.example", password)).toBeUndefined();
+      expect(await verifyPassword(db, "nine@shop.example", "another password")).toMatchObject({ staffId, version: 2 });
+      expect(await stateOf(staffId, grantId)).toEqual({ disabledAt: null, revokedAt: null, version: 2, grantVersion: 1 });
+      await setPassword(staffId, "a third password", { isRevokingGrants: true });
+      expect(await stateOf(staffId, grantId)).toEqual({ disabledAt: null, revokedAt: now, version: 3, grantVersion: 2 });
+    });
+
+    it.each(["eleven char", "p".repeat(257)])("is refused: %s", async (given) => {
+      await expect(preparePassword(given)).rejects.toMatchObject({ code: "invalid_field", parts: { details: [{ field: "/password" }] } });
+    });
+  });
+
+  it("is changed by its own merchant alone", async () => {
+    const staffId = await create({ email: "six@shop.example" });
+    const foreign = { code: "resource_not_found" };
+    await expect(change(disableStaff, staffId, "mer_other")).rejects.toMatchObject(foreign);
+    await expect(setPassword(staffId, "another password", { by: "mer_other" })).rejects.toMatchObject(foreign);
+    expect(await verifyPassword(db, "six@shop.example", password)).toMatchObject({ staffId, version: 1 });
+    await change(disableStaff, staffId, merchantId);
+    await expect(change(enableStaff, staffId, "mer_other")).rejects.toMatchObject(foreign);
+    expect(await findActiveStaff(db, staffId)).toBeUndefined();
+    await change(enableStaff, staffId, merchantId);
+    expect(await findActiveStaff(db, staffId)).toBeDefined();
+  });
+});
