@@ -1,0 +1,178 @@
+/**
+ * Consent: what an app asks for, and what a person gives of it. Giving is one transaction: the installation, the grant, and that it was answered once. What
+ * was given stands by its interaction: cut short between that and the way back to the app, whoever comes again goes on with it and is not asked twice.
+ */
+import { setTimeout } from "node:timers/promises";
+import type { FastifyReply } from "fastify";
+import { createGrant } from "#access/oauth/grants.ts";
+import { consumeItem, findItem, noteGrant } from "#access/oauth/oauth-items.ts";
+import { revokeGrants } from "#access/oauth/revoke-grants.ts";
+import { isScope, type Scope } from "#access/scopes.ts";
+import type { StaffViewer } from "#access/people/staff.ts";
+import { inTransaction, type Reader } from "#database/transaction.ts";
+import { fail, Failure, type FailureCode } from "#foundation/failure.ts";
+import { type Exchange, finish, showPage, signOut } from "./exchange.ts";
+import type { OauthServices } from "./oauth-services.ts";
+import { consentPage } from "./pages.ts";
+import { findSignedIn } from "./sign-in.ts";
+
+interface Shown {
+  readonly status?: number;
+  readonly fault?: string;
+  readonly refusal?: string | undefined;
+}
+
+/** The page, or on to the app where it was answered already. */
+export async function showConsent(exchange: Exchange, services: OauthServices): Promise<FastifyReply> {
+  const grantId = await findGiven(exchange, services);
+  return grantId === null ? showChoice(exchange, services) : goOn(exchange, grantId);
+}
+
+async function showChoice(exchange: Exchange, { db }: OauthServices, shown: Shown = {}): Promise<FastifyReply> {
+  const staff = await signedIn(exchange, db);
+  if (staff === undefined) return signOut(exchange);
+  const { client, leadsTo, reply } = exchange;
+  const place = await findPlace(db, { merchantId: staff.merchantId, appId: client.appId });
+  const asked = scopesAsked(exchange);
+  const isHeld = (scope: Scope): boolean => place.installationScopes?.includes(scope) ?? true;
+  const scopes = asked.filter(isHeld);
+  const page = consentPage({
+    app: { name: client.appName, publisher: client.publisher },
+    leadsTo,
+    merchantName: place.merchantName,
+    staffEmail: staff.email,
+    scopes,
+    scopesBeyond: asked.filter((scope) => !isHeld(scope)),
+    fault: shown.fault,
+    refusal: shown.refusal ?? refusalOf(place) ?? (scopes.length === 0 ? nothingHeld : undefined),
+  });
+  return showPage(reply.code(shown.status ?? 200), page);
+}
+
+/** Undefined when the account was disabled meanwhile, or has got another password. */
+function signedIn({ interaction: { session } }: Pick<Exchange, "interaction">, reader: Reader): Promise<StaffViewer | undefined> {
+  return session === undefined ? Promise.resolve(undefined) : findSignedIn(reader, session);
+}
+
+const scopesAsked = ({ interaction: { params } }: Exchange): Scope[] => String(params["scope"]).split(" ").filter(isScope);
+
+interface Place {
+  readonly merchantName: string;
+  readonly merchantStatus: string;
+  /** Null where the app is not installed. */
+  readonly installationStatus: string | null;
+  readonly installationScopes: readonly string[] | null;
+}
+
+function findPlace(reader: Reader, { merchantId, appId }: { readonly merchantId: string; readonly appId: string }): Promise<Place> {
+  return reader
+    .selectFrom("merchant")
+    .leftJoin("installation", (join) =>
+      join.onRef("installation.merchantId", "=", "merchant.id").on("installation.appId", "=", appId).on("installation.status", "<>", "uninstalled"),
+    )
+    .select(["merchant.name as merchantName", "merchant.status as merchantStatus"])
+    .select(["installation.status as installationStatus", "installation.scopes as installationScopes"])
+    .where("merchant.id", "=", merchantId)
+    .executeTakeFirstOrThrow();
+}
+
+const refusals: Partial<Record<FailureCode, string>> = {
+  merchant_suspended: "Your shop is suspended: no app can be let in until it is resumed.",
+  installation_suspended: "This app is suspended for your shop: it can be let in again once the installation is resumed.",
+};
+
+const nothingHeld =
+  "The app is installed in your shop, and may do none of what it asks for. Whoever manages your shop’s apps can allow it more; then start again from the app.";
+const changedMeanwhile = "What the app may do in your shop has changed meanwhile. Look again at what you allow.";
+
+function refusalOf({ merchantStatus, installationStatus }: Place): string | undefined {
+  if (merchantStatus === "suspended") return refusals.merchant_suspended;
+  return installationStatus === "suspended" ? refusals.installation_suspended : undefined;
+}
+
+export async function answerConsent(exchange: Exchange, services: OauthServices, ticked: readonly string[]): Promise<FastifyReply> {
+  const scopes = scopesAsked(exchange).filter((scope) => ticked.includes(scope));
+  if (scopes.length === 0)
+    return showChoice(exchange, services, { status: 400, fault: "Choose at least one thing that it may do, or “Don’t allow”." });
+  const staff = await signedIn(exchange, services.db);
+  if (staff === undefined) return signOut(exchange);
+  try {
+    const { isNew, grantId } = await grant(exchange, services, { staff, scopes });
+    if (isNew) return await finish(exchange, { consent: { grantId } });
+    // The form was sent before: its first answer counts.
+    return await goOn(exchange, grantId);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    // The account was disabled meanwhile.
+    if (error.code === "role_not_allowed") return signOut(exchange);
+    if (error.parts.conflict?.reason === "scope_not_held") return showChoice(exchange, services, { status: 409, fault: changedMeanwhile });
+    const refusal = refusals[error.code];
+    if (refusal === undefined) throw error;
+    return showChoice(exchange, services, { status: 409, refusal });
+  }
+}
+
+/** Also of a consent that was cut short: what it gave is taken back. */
+export async function answerDenial(exchange: Exchange, services: OauthServices): Promise<FastifyReply> {
+  const grantId = await findGiven(exchange, services);
+  if (grantId !== null) await takeBack(exchange, services, grantId);
+  return finish(exchange, { error: "access_denied", error_description: "access was not granted" });
+}
+
+function takeBack({ interaction, request }: Exchange, { db, clock, onRevoked }: OauthServices, grantId: string): Promise<void> {
+  const now = clock.now();
+  return inTransaction(db, async (transaction) => {
+    // The grant's end takes all of its own along; the interaction is still to be answered.
+    await noteGrant(transaction, { kind: "Interaction", id: interaction.uid, grantId: null });
+    const revoked = await revokeGrants(transaction, { now }, { column: "id", value: grantId });
+    for (const ended of revoked) await onRevoked(transaction, { ...ended, why: "denied", now, requestId: request.id });
+  });
+}
+
+/** The grant that came of this interaction; null where none did. */
+async function findGiven({ interaction }: Exchange, { db, keyring, clock }: OauthServices): Promise<string | null> {
+  const item = await findItem({ db, keyring }, { kind: "Interaction", by: "id", value: interaction.uid, now: clock.now() });
+  return item === undefined || item.consumedAt === null ? null : item.grantId;
+}
+
+/** Null: the grant is over, and the interaction with it. */
+async function goOn(exchange: Exchange, grantId: string | null): Promise<FastifyReply> {
+  const isCutShort = grantId !== null && !(await isAnswered(exchange));
+  return isCutShort ? finish(exchange, { consent: { grantId } }) : exchange.reply.redirect(exchange.interaction.returnTo, 303);
+}
+
+const looksMax = 40;
+const betweenLooksMs = 50;
+
+/** What was granted is noted a moment after it was, unless whoever did it was cut short. */
+async function isAnswered({ provider, interaction: { uid } }: Exchange): Promise<boolean> {
+  for (let look = 0; look < looksMax; look += 1) {
+    const interaction = await provider.Interaction.find(uid);
+    if (interaction === undefined || interaction.result !== undefined) return true;
+    await setTimeout(betweenLooksMs);
+  }
+  return false;
+}
+
+interface Given {
+  readonly staff: StaffViewer;
+  readonly scopes: readonly Scope[];
+}
+
+type GrantGiven = { readonly isNew: true; readonly grantId: string } | { readonly isNew: false; readonly grantId: string | null };
+
+function grant({ interaction, client, request }: Exchange, services: OauthServices, { staff, scopes }: Given): Promise<GrantGiven> {
+  const now = services.clock.now();
+  const answered = { kind: "Interaction", id: interaction.uid };
+  return inTransaction(services.db, async (transaction) => {
+    const { isTaken, grantId } = await consumeItem({ db: transaction, keyring: services.keyring }, { ...answered, now });
+    if (!isTaken) return { isNew: false, grantId };
+    const access = { merchantId: staff.merchantId, now };
+    const made = await createGrant(transaction, access, { clientId: client.id, staffId: staff.staffId, scopes });
+    // The account is held by now, so that what this finds stays true until the grant is there.
+    if ((await signedIn({ interaction }, transaction)) === undefined) throw fail("role_not_allowed");
+    await services.onGranted(transaction, { ...made, staff, clientId: client.id, scopes, now, requestId: request.id });
+    await noteGrant(transaction, { ...answered, grantId: made.grantId });
+    return { isNew: true, grantId: made.grantId };
+  });
+}

@@ -1,0 +1,71 @@
+/** One request of a person's on one interaction: what it is about, and the ways it may go on. */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { InteractionResults, Provider } from "oidc-provider";
+import { findOauthClient, type OauthClientOfApp } from "#access/oauth/oauth-clients.ts";
+import type { Database } from "#database/connect.ts";
+import { loadLibrary } from "./library.ts";
+import { type Page, pageHeaders, placeBehind, renderPage } from "./page.ts";
+import { messagePage } from "./pages.ts";
+
+type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
+
+interface Messages {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+export interface Exchange extends Messages {
+  readonly provider: Provider;
+  readonly interaction: Interaction;
+  readonly client: OauthClientOfApp;
+  /** Where its answer leads in the end. */
+  readonly leadsTo: string | undefined;
+}
+
+/** Undefined when its cookie is missing, its time is over, or its client is no more. */
+export async function openExchange(provider: Provider, db: Database, messages: Messages): Promise<Exchange | undefined> {
+  const interaction = await findInteraction(provider, messages);
+  if (interaction === undefined || interaction.uid !== (messages.request.params as { readonly uid: string }).uid) return undefined;
+  const client = await findOauthClient(db, String(interaction.params["client_id"]));
+  if (client === undefined) return undefined;
+  return { provider, interaction, client, leadsTo: placeBehind(String(interaction.params["redirect_uri"])), ...messages };
+}
+
+async function findInteraction(provider: Provider, { request, reply }: Messages): Promise<Interaction | undefined> {
+  const { errors } = await loadLibrary();
+  try {
+    return await provider.interactionDetails(request.raw, reply.raw);
+  } catch (error) {
+    if (error instanceof errors.SessionNotFound) return undefined;
+    throw error;
+  }
+}
+
+/** Back to the authorization endpoint, which goes on from there. What was said before stays said. */
+export async function finish({ provider, request, reply }: Exchange, result: InteractionResults): Promise<FastifyReply> {
+  return reply.redirect(await provider.interactionResult(request.raw, reply.raw, result), 303);
+}
+
+/** Who was signed in is not any more, and is asked again. */
+export async function signOut(exchange: Exchange): Promise<FastifyReply> {
+  const { provider, request, reply } = exchange;
+  await forgetSession(exchange);
+  return reply.redirect(await provider.interactionResult(request.raw, reply.raw, {}, { mergeWithLastSubmission: false }), 303);
+}
+
+/** The interaction goes on without the session that it began in. */
+export async function forgetSession({ provider, interaction }: Exchange): Promise<void> {
+  if (interaction.session === undefined) return;
+  const session = await provider.Session.findByUid(interaction.session.uid);
+  delete interaction.session;
+  await interaction.persist();
+  await session?.destroy();
+}
+
+export function showPage(reply: FastifyReply, page: Page): FastifyReply {
+  return reply.headers(pageHeaders(page)).send(renderPage(page));
+}
+
+export function showEnded(reply: FastifyReply): FastifyReply {
+  return showPage(reply.code(400), messagePage("This sign-in has ended", "Go back to the app and start again."));
+}

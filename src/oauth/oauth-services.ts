@@ -1,0 +1,60 @@
+/** What the authorization server is given by the roof, which alone knows the floors beside it. */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { GrantMade } from "#access/oauth/grants.ts";
+import type { GrantEnded } from "#access/oauth/revoke-grants.ts";
+import type { Scope } from "#access/scopes.ts";
+import type { SigningKeys } from "#access/oauth/signing-keys.ts";
+import type { StaffViewer } from "#access/people/staff.ts";
+import type { Database } from "#database/connect.ts";
+import type { Transaction } from "#database/transaction.ts";
+import type { Clock } from "#foundation/clock.ts";
+import type { Keyring } from "#foundation/encryption.ts";
+import type { Log } from "#foundation/log.ts";
+
+export interface LoginAttempt {
+  /** A digest of the address that was typed. */
+  readonly account: string;
+  /** Where it comes from. */
+  readonly address: string;
+}
+
+/** Guessing passwords has an end. */
+export interface LoginLimit {
+  /** Counts an attempt that is about to be made. Seconds to wait where none may be made before: then it is not counted. */
+  take(attempt: LoginAttempt): Promise<number | undefined>;
+  /** It was not a failed one. */
+  giveBack(attempt: LoginAttempt): Promise<void>;
+}
+
+export interface GrantGiven extends GrantMade {
+  readonly staff: StaffViewer;
+  readonly clientId: string;
+  readonly scopes: readonly Scope[];
+  readonly now: Date;
+  readonly requestId: string;
+}
+
+export interface GrantTaken extends GrantEnded {
+  /** Given back by its app, ended because something of it was used twice, or denied after a consent that was cut short. */
+  readonly why: "given_back" | "used_twice" | "denied";
+  readonly now: Date;
+  readonly requestId: string | null;
+}
+
+export interface OauthServices {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly keyring: Keyring;
+  readonly publicUrl: string;
+  readonly signingKeys: SigningKeys;
+  readonly loginLimit: LoginLimit;
+  /** Counts a request that anybody may send by the address it comes from; fails with `rate_limited` when there were too many. */
+  readonly limitAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  /** Counts a use of a grant's refresh token. Seconds to wait where there were too many. */
+  readonly limitGrant: (grantId: string) => Promise<number | undefined>;
+  readonly log: Log;
+  /** In the transaction in which a person lets an app in. */
+  readonly onGranted: (transaction: Transaction, granted: GrantGiven) => Promise<void>;
+  /** In the transaction in which a grant ends: given back by its app, or because something of it was used twice. */
+  readonly onRevoked: (transaction: Transaction, revoked: GrantTaken) => Promise<void>;
+}

@@ -1,0 +1,145 @@
+/** The sign-in page, the consent page, and what is said where neither can be shown. */
+import { grantDays } from "#access/oauth/grants.ts";
+import { type Scope, scopeDescriptions } from "#access/scopes.ts";
+import { html, type Markup, type Page } from "./page.ts";
+
+export interface AppShown {
+  readonly name: string;
+  readonly publisher: string | null;
+}
+
+export interface SignInShown {
+  readonly app: AppShown;
+  readonly leadsTo: string | undefined;
+  /** What was typed, shown again after it was wrong. */
+  readonly email: string;
+  readonly fault: string | undefined;
+}
+
+export function signInPage({ app, leadsTo, email, fault }: SignInShown): Page {
+  const wrong = fault === undefined ? undefined : html` aria-invalid="true" aria-describedby="faults"`;
+  return {
+    title: fault === undefined ? "Sign in" : "Error: Sign in",
+    leadsTo,
+    body: html`<h1>Sign in</h1>
+      <p class="soft">${nameOf(app)} asks for access to your shop. Sign in to see what it asks for.</p>
+      ${faultSummary(fault, "email")}
+      <form method="post" novalidate>
+        <div class="field">
+          <label for="email">E-mail address</label>
+          <input
+            id="email"
+            name="email"
+            type="email"
+            autocomplete="username"
+            autocapitalize="none"
+            spellcheck="false"
+            required
+            value="${email}"
+            ${wrong}${fault === undefined ? html` autofocus` : undefined}
+          />
+        </div>
+        <div class="field">
+          <label for="password">Password</label>
+          <input id="password" name="password" type="password" autocomplete="current-password" required${wrong} />
+        </div>
+        <button name="action" value="sign-in">Sign in</button>
+        <button name="action" value="deny" class="second">Go back to ${app.name}</button>
+      </form>`,
+  };
+}
+
+export interface ConsentShown {
+  readonly app: AppShown;
+  readonly leadsTo: string | undefined;
+  readonly merchantName: string;
+  readonly staffEmail: string;
+  readonly scopes: readonly Scope[];
+  /** What is asked for beside these, and the app's installation may not do. */
+  readonly scopesBeyond: readonly Scope[];
+  readonly fault: string | undefined;
+  /** Why nothing can be granted, where nothing can. */
+  readonly refusal: string | undefined;
+}
+
+export function consentPage(shown: ConsentShown): Page {
+  const { app, leadsTo, merchantName, staffEmail, fault, refusal } = shown;
+  const heading = `Let ${app.name} into ${merchantName}?`;
+  const note = html`<p class="soft">You are signed in as <strong>${staffEmail}</strong>, for ${merchantName}.</p>`;
+  const other = html`<button name="action" value="switch" class="third">Use another account</button>`;
+  if (refusal !== undefined)
+    return {
+      title: `${app.name} can’t be let in`,
+      leadsTo,
+      body: html`<h1>${app.name} can’t be let in</h1>
+        <p>${refusal}</p>
+        ${note}
+        <form method="post"><button name="action" value="deny">Go back to ${app.name}</button>${other}</form>`,
+    };
+  return {
+    title: fault === undefined ? heading : `Error: ${heading}`,
+    leadsTo,
+    body: html`<h1>${heading}</h1>
+      ${faultSummary(fault, shown.scopes[0] === undefined ? "" : idOf(shown.scopes[0]))}
+      <p>${nameOf(app)} asks to act for <strong>${merchantName}</strong>. Clear what it should not do.</p>
+      ${note}
+      <form method="post">
+        <fieldset${fault === undefined ? undefined : html` aria-describedby="faults"`}>
+          <legend>What it may do</legend>
+          ${shown.scopes.map((scope) => scopeChoice(scope, fault === undefined))}
+        </fieldset>
+        ${beyondNote(shown.scopesBeyond)}
+        <button name="action" value="allow">Allow</button>
+        <button name="action" value="deny" class="second">Don’t allow</button>
+        ${other}
+      </form>
+      <p class="soft">Access ends after ${grantDays} days, or as soon as it is revoked.</p>`,
+  };
+}
+
+const idOf = (scope: Scope): string => `scope-${scope.replace(":", "-")}`;
+
+/** A consent gives of what the installation may do; it does not make that more. */
+function beyondNote(scopes: readonly Scope[]): Markup | undefined {
+  if (scopes.length === 0) return undefined;
+  return html`<p class="soft">
+    It also asks for ${scopes.map((scope, index) => html`${index === 0 ? undefined : html`, `}<code>${scope}</code>`)}, which your shop does not let
+    it do. Whoever manages your shop’s apps can allow that.
+  </p>`;
+}
+
+/** After a fault nothing is ticked, whatever was: what is allowed then was looked at. */
+const scopeChoice = (scope: Scope, isTicked: boolean): Markup =>
+  html`<div class="scope">
+    <input
+      type="checkbox"
+      id="${idOf(scope)}"
+      name="scope"
+      value="${scope}"
+      ${isTicked ? html` checked` : undefined}
+      aria-describedby="${idOf(scope)}-text"
+    />
+    <label for="${idOf(scope)}"><code>${scope}</code></label>
+    <span id="${idOf(scope)}-text">${scopeDescriptions[scope]}</span>
+  </div>`;
+
+export function messagePage(title: string, message: string): Page {
+  return {
+    title,
+    body: html`<h1>${title}</h1>
+      <p>${message}</p>`,
+  };
+}
+
+function nameOf({ name, publisher }: AppShown): Markup {
+  return publisher === null ? html`<strong>${name}</strong>` : html`<strong>${name}</strong> by ${publisher}`;
+}
+
+/** Read out at once, and first in the order of the keyboard. */
+function faultSummary(fault: string | undefined, fieldId: string): Markup | undefined {
+  if (fault === undefined) return undefined;
+  return html`<div class="faults" id="faults" role="alert" tabindex="-1" autofocus>
+    <h2>There is a problem</h2>
+    <p><a href="#${fieldId}">${fault}</a></p>
+  </div>`;
+}

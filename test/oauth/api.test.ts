@@ -1,0 +1,89 @@
+/** What the tokens are for: the API takes them for as long as their grant stands, and not a request longer. */
+import { createHash } from "node:crypto";
+import { beforeEach, describe, expect, it } from "vitest";
+import { disableStaff } from "#access/people/staff.ts";
+import { changeInstallation } from "#access/tenants/tenants.ts";
+import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { useWorld } from "#test/support/use-world.ts";
+import { publicUrl } from "#test/support/world.ts";
+import { type LetIn, letIn, redeem, refresh } from "./token-requests.ts";
+
+describe.each(["pglite", "postgres"] as const)("a token at the API, %s", (engine) => {
+  const world = useWorld(engine);
+  // A code lives for a minute: between a world's time and the real one, which judges proofs, lies more.
+  beforeEach(() => {
+    world().clock.at = new Date();
+  });
+
+  const call = async (app: LetIn, token: string, path = "/api/v1/open/catalog/products") => {
+    world().clock.at = new Date();
+    const proof = await app.key.prove("GET", publicUrl + path, { ath: createHash("sha256").update(token).digest("base64url") });
+    return world().get(path, { authorization: `DPoP ${token}`, dpop: proof });
+  };
+  const tokensOf = async (app: LetIn): Promise<{ access: string; refresh: string }> => {
+    world().clock.at = new Date();
+    const { body } = await redeem(world(), app);
+    return { access: body["access_token"] ?? "", refresh: body["refresh_token"] ?? "" };
+  };
+  const change = (work: (transaction: Transaction, access: { merchantId: null; now: Date }) => Promise<unknown>): Promise<unknown> =>
+    inTransaction(world().database.db, (transaction) => work(transaction, { merchantId: null, now: world().clock.now() }));
+
+  it("reads what was granted and describes its own way", async () => {
+    const app = await letIn(world(), { scopes: ["catalog:read"] });
+    const { access } = await tokensOf(app);
+    expect(await call(app, access)).toMatchObject({ status: 200 });
+    const described = await call(app, access, "/api/v1/oauth/authorize");
+    expect([described.status, described.body.data?.issuer]).toEqual([200, publicUrl]);
+    const { status, body } = await call(app, access, "/api/v1/open/webhooks/endpoints");
+    expect([status, body.error?.code]).toEqual([403, "scope_missing"]);
+  });
+
+  it.each([
+    ["given back by its app", (app: LetIn, refreshToken: string) => giveBack(app, refreshToken)],
+    [
+      "renewed with a refresh token that was used",
+      async (app: LetIn, refreshToken: string) => void (await refresh(world(), app, refreshToken), await refresh(world(), app, refreshToken)),
+    ],
+    ["redeemed once more", async (app: LetIn) => void (await redeem(world(), app))],
+    ["of a person who was disabled", (app: LetIn) => change((transaction, access) => disableStaff(transaction, access, app.person.staffId))],
+    ["of an app that was uninstalled", (app: LetIn) => uninstall(app)],
+  ])("is refused once it is %s", async (_when, end) => {
+    const app = await letIn(world());
+    const tokens = await tokensOf(app);
+    expect(await call(app, tokens.access)).toMatchObject({ status: 200 });
+    await end(app, tokens.refresh);
+    expect((await call(app, tokens.access)).status).toBe(401);
+    expect((await refresh(world(), app, tokens.refresh)).status).toBe(400);
+  });
+
+  const giveBack = (app: LetIn, token: string) =>
+    world().send({
+      method: "POST",
+      url: "/oauth/revoke",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams({ client_id: app.client.clientId, token }).toString(),
+    });
+  const uninstall = (app: LetIn) =>
+    change(async (transaction, access) => {
+      const { id } = await transaction.selectFrom("installation").select("id").where("appId", "=", app.client.appId).executeTakeFirstOrThrow();
+      await changeInstallation(transaction, access, { installationId: id, status: "uninstalled" });
+    });
+
+  it("renews on while the installation is suspended, and is good again after", async () => {
+    const app = await letIn(world());
+    const tokens = await tokensOf(app);
+    const { id: installationId } = await world()
+      .database.db.selectFrom("installation")
+      .select("id")
+      .where("appId", "=", app.client.appId)
+      .executeTakeFirstOrThrow();
+    const turn = (status: "suspended" | "active") =>
+      change((transaction, access) => changeInstallation(transaction, access, { installationId, status }));
+    await turn("suspended");
+    const refused = await call(app, tokens.access);
+    expect([refused.status, refused.body.error.code]).toEqual([401, "installation_suspended"]);
+    const { body } = await refresh(world(), app, tokens.refresh);
+    await turn("active");
+    expect(await call(app, body["access_token"] ?? "")).toMatchObject({ status: 200 });
+  });
+});

@@ -1,0 +1,126 @@
+/** What the authorization server keeps: under digests, sealed, until its time is over, and taken once. */
+import { beforeAll, expect, it } from "vitest";
+import { consumeItem, deleteItem, findItem, type ItemToKeep, keepItem, keepOnce, noteGrant, sweepItems } from "#access/oauth/oauth-items.ts";
+import type { Database } from "#database/connect.ts";
+import { inTransaction } from "#database/transaction.ts";
+import { createKeyring } from "#foundation/encryption.ts";
+import { describeOnBoth } from "#test/support/databases.ts";
+
+const now = new Date("2026-03-01T12:00:00.000Z");
+const inMs = (ms: number): Date => new Date(now.getTime() + ms);
+const keyring = createKeyring([{ id: "k1", key: new Uint8Array(32).fill(1) }]);
+
+describeOnBoth("items", (open) => {
+  let db: Database;
+  const item = (changed: Partial<ItemToKeep> = {}): ItemToKeep => ({
+    kind: "Session",
+    id: "the secret id",
+    payload: { accountId: "the person" },
+    grantId: null,
+    uid: "the other id",
+    expiresAt: inMs(1_000),
+    ...changed,
+  });
+  const find = (value: string, at: Date, by: "id" | "uid" = "id", kind = "Session") => findItem({ db, keyring }, { kind, by, value, now: at });
+
+  beforeAll(async () => {
+    ({ db } = await open());
+  });
+
+  it("are found under either id until they expire, and by nobody who reads the table", async () => {
+    await keepItem({ db, keyring }, item());
+    for (const by of ["id", "uid"] as const)
+      expect(await find(by === "id" ? "the secret id" : "the other id", now, by)).toEqual({
+        payload: { accountId: "the person" },
+        consumedAt: null,
+        grantId: null,
+      });
+    expect(await find("the secret id", inMs(999))).toBeDefined();
+    expect(await find("the secret id", inMs(1_000))).toBeUndefined();
+    expect(await find("the secret id", now, "uid")).toBeUndefined();
+    expect(await find("the secret id", now, "id", "Interaction")).toBeUndefined();
+    const rows = await db.selectFrom("oauthItem").selectAll().execute();
+    const text = rows.map((row) =>
+      Object.values(row)
+        .map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : String(value)))
+        .join(" "),
+    );
+    for (const secret of ["the secret id", "the other id", "the person"]) expect(text.join(" ")).not.toContain(secret);
+  });
+
+  it("do not open in another place", async () => {
+    await keepItem({ db, keyring }, item({ id: "one" }));
+    await keepItem({ db, keyring }, item({ id: "two", uid: null }));
+    const rows = await db.selectFrom("oauthItem").selectAll().execute();
+    const sealed = rows.find(({ uidDigest }) => uidDigest !== null);
+    if (sealed === undefined) throw new Error("There is none.");
+    await db.updateTable("oauthItem").set({ sealed: sealed.sealed, dataKey: sealed.dataKey }).where("uidDigest", "is", null).execute();
+    await expect(find("two", now)).rejects.toThrow("does not decrypt");
+    await deleteItem(db, { kind: "Session", id: "two" });
+  });
+
+  it("are kept anew with what they are then, consumed or not", async () => {
+    const code = item({ kind: "AuthorizationCode", id: "code", uid: null, grantId: "grt_1" });
+    await keepItem({ db, keyring }, code);
+    await consumeItem({ db, keyring }, { kind: "AuthorizationCode", id: "code", now });
+    await keepItem({ db, keyring }, { ...code, payload: { accountId: "another" } });
+    expect(await find("code", now, "id", "AuthorizationCode")).toEqual({
+      payload: { accountId: "another" },
+      consumedAt: now,
+      grantId: "grt_1",
+    });
+  });
+
+  it("are taken by one of many at once; the others learn whose they were", async () => {
+    await keepItem({ db, keyring }, item({ kind: "AuthorizationCode", id: "wanted", uid: null, grantId: "grt_2" }));
+    const taken = await Promise.all(Array.from({ length: 20 }, () => consumeItem({ db, keyring }, { kind: "AuthorizationCode", id: "wanted", now })));
+    expect(taken.filter(({ isTaken }) => isTaken)).toEqual([{ isTaken: true, grantId: "grt_2" }]);
+    expect(taken.filter(({ isTaken, grantId }) => !isTaken && grantId === "grt_2")).toHaveLength(19);
+    expect(await consumeItem({ db, keyring }, { kind: "AuthorizationCode", id: "unknown", now })).toEqual({ isTaken: false, grantId: null });
+  });
+
+  it("leave behind what is told, for as long as is told, and only for who takes them", async () => {
+    const code = item({ kind: "AuthorizationCode", id: "used", uid: null, payload: { clientId: "the app", nonce: "long" } });
+    await keepItem({ db, keyring }, code);
+    const toRemains = (payload: ItemToKeep["payload"]) => ({ payload: { clientId: payload["clientId"], used: true }, expiresAt: inMs(5_000) });
+    const take = () => consumeItem({ db, keyring }, { kind: "AuthorizationCode", id: "used", now, toRemains });
+    expect((await Promise.all([take(), take(), take()])).filter(({ isTaken }) => isTaken)).toHaveLength(1);
+    const left = { payload: { clientId: "the app", used: true }, consumedAt: now, grantId: null };
+    expect(await find("used", inMs(4_999), "id", "AuthorizationCode")).toEqual(left);
+    expect(await find("used", inMs(5_000), "id", "AuthorizationCode")).toBeUndefined();
+  });
+
+  it("tell which grant came of them, also when they are kept anew", async () => {
+    const interaction = item({ kind: "Interaction", id: "asked", uid: null });
+    await keepItem({ db, keyring }, interaction);
+    await inTransaction(db, (transaction) => noteGrant(transaction, { kind: "Interaction", id: "asked", grantId: "grt_3" }));
+    await keepItem({ db, keyring }, interaction);
+    expect(await find("asked", now, "id", "Interaction")).toMatchObject({ consumedAt: null, grantId: "grt_3" });
+  });
+
+  it("are not taken once they have expired", async () => {
+    await keepItem({ db, keyring }, item({ kind: "AuthorizationCode", id: "late", uid: null }));
+    expect(await consumeItem({ db, keyring }, { kind: "AuthorizationCode", id: "late", now: inMs(1_000) })).toEqual({
+      isTaken: false,
+      grantId: null,
+    });
+  });
+
+  it("are kept once by one of many, and again only when their time is over", async () => {
+    const proof = item({ kind: "ReplayDetection", id: "proof", uid: null });
+    const kept = await Promise.all(Array.from({ length: 20 }, () => keepOnce({ db, keyring }, proof, now)));
+    expect(kept.filter(Boolean)).toHaveLength(1);
+    expect(await keepOnce({ db, keyring }, proof, inMs(999))).toBe(false);
+    expect(await keepOnce({ db, keyring }, { ...proof, expiresAt: inMs(3_000) }, inMs(1_000))).toBe(true);
+    expect(await keepOnce({ db, keyring }, proof, inMs(1_000))).toBe(false);
+  });
+
+  it("are swept when they have expired, and no others", async () => {
+    await db.deleteFrom("oauthItem").execute();
+    await keepItem({ db, keyring }, item({ id: "old" }));
+    await keepItem({ db, keyring }, item({ id: "young", expiresAt: inMs(2_000) }));
+    expect(await sweepItems(db, inMs(1_000))).toBe(1);
+    expect(await find("young", now)).toBeDefined();
+    expect(await db.selectFrom("oauthItem").select("kind").execute()).toHaveLength(1);
+  });
+});

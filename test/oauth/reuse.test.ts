@@ -1,0 +1,96 @@
+/** A code and a refresh token are good once: of many at once one alone gets a token, and whoever comes a second time ends the grant for all. */
+import { sql } from "kysely";
+import { describe, expect, it } from "vitest";
+import { useWorld } from "#test/support/use-world.ts";
+import { askToken, isRevoked, letIn, redeem, refresh, refreshFields, tokenUrl } from "./token-requests.ts";
+
+const rounds = 20;
+const atOnce = 20;
+
+describe.each(["pglite", "postgres"] as const)("reuse, %s", (engine) => {
+  const world = useWorld(engine);
+
+  it(`gives exactly one token for a code that ${atOnce} redeem at once, ${rounds} times`, async () => {
+    for (let round = 0; round < rounds; round += 1) {
+      const app = await letIn(world());
+      const proofs = await Promise.all(Array.from({ length: atOnce }, () => app.key.prove("POST", tokenUrl)));
+      const answers = await Promise.all(proofs.map((proof) => askToken(world(), app.fields, proof)));
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+      expect(answers.filter(({ status, body }) => status === 400 && body["error"] === "invalid_grant")).toHaveLength(atOnce - 1);
+      expect(await isRevoked(world(), app.client)).toEqual([true]);
+    }
+  });
+
+  it(`renews once for ${atOnce} that show one refresh token at once, ${rounds / 4} times`, async () => {
+    for (let round = 0; round < rounds / 4; round += 1) {
+      const app = await letIn(world());
+      const { body } = await redeem(world(), app);
+      const proofs = await Promise.all(Array.from({ length: atOnce }, () => app.key.prove("POST", tokenUrl)));
+      const answers = await Promise.all(proofs.map((proof) => askToken(world(), refreshFields(app, body["refresh_token"] ?? ""), proof)));
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+      expect(answers.filter(({ status, body: refused }) => status === 400 && refused["error"] === "invalid_grant")).toHaveLength(atOnce - 1);
+      expect(await isRevoked(world(), app.client)).toEqual([true]);
+    }
+  });
+
+  it("ends the grant when a redeemed code comes again", async () => {
+    const app = await letIn(world());
+    const { body: tokens } = await redeem(world(), app);
+    expect(await isRevoked(world(), app.client)).toEqual([false]);
+    expect(await redeem(world(), app)).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
+    expect(await isRevoked(world(), app.client)).toEqual([true]);
+    expect(await refresh(world(), app, tokens["refresh_token"] ?? "")).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
+  });
+
+  it("ends the grant when a redeemed code comes again ten minutes later, and knows it no longer after that", async () => {
+    for (const [laterMs, isOver] of [
+      [599_000, true],
+      [600_000, false],
+    ] as const) {
+      const app = await letIn(world());
+      await redeem(world(), app);
+      world().clock.advance(laterMs);
+      expect(await redeem(world(), app)).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
+      expect(await isRevoked(world(), app.client)).toEqual([isOver]);
+    }
+  });
+
+  it("keeps little of a refresh token that was used", async () => {
+    const app = await letIn(world());
+    const { body } = await redeem(world(), app);
+    const { db } = world().database;
+    const used = () =>
+      db
+        .selectFrom("oauthItem")
+        .innerJoin("oauthGrant", "oauthGrant.id", "oauthItem.grantId")
+        .select((row) => [sql<number>`length(sealed)`.as("bytes"), row.ref("consumedAt").as("consumedAt")])
+        .where("kind", "=", "RefreshToken")
+        .where("oauthGrant.clientId", "=", app.client.clientId)
+        .execute();
+    const [before] = await used();
+    await refresh(world(), app, body["refresh_token"] ?? "");
+    const after = (await used()).find(({ consumedAt }) => consumedAt !== null);
+    expect(Number(after?.bytes)).toBeLessThan(400);
+    expect(Number(after?.bytes)).toBeLessThan(Number(before?.bytes) * 0.75);
+  });
+
+  it("ends the grant when a refresh token comes again, also for who holds the new one", async () => {
+    const app = await letIn(world());
+    const { body: first } = await redeem(world(), app);
+    const { body: second } = await refresh(world(), app, first["refresh_token"] ?? "");
+    expect(second["refresh_token"]).not.toBe(first["refresh_token"]);
+    expect(await isRevoked(world(), app.client)).toEqual([false]);
+    expect(await refresh(world(), app, first["refresh_token"] ?? "")).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
+    expect(await isRevoked(world(), app.client)).toEqual([true]);
+    expect(await refresh(world(), app, second["refresh_token"] ?? "")).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
+  });
+
+  it("takes a proof once", async () => {
+    const one = await letIn(world());
+    const other = await letIn(world(), { client: one.client });
+    const proof = await one.key.prove("POST", tokenUrl);
+    const answers = await Promise.all([one, other].map(({ fields }) => askToken(world(), fields, proof)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 400]));
+    expect(await world().database.db.selectFrom("oauthItem").select("kind").where("kind", "=", "ReplayDetection").execute()).not.toEqual([]);
+  });
+});

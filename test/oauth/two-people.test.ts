@@ -1,0 +1,48 @@
+/** Two tabs of one browser, two people: the one who typed a password last is who consents, and nobody is asked about the other on a page not of ours. */
+import { expect, it } from "vitest";
+import { useWorld } from "#test/support/use-world.ts";
+import { type ClientMade, createBrowser, createClient, createPerson, password, type Shown } from "./people.ts";
+import { askAuthorization } from "./token-requests.ts";
+
+const world = useWorld();
+
+const staffOf = async (client: ClientMade): Promise<(string | null)[]> => {
+  const rows = await world().database.db.selectFrom("oauthGrant").select("staffId").where("clientId", "=", client.clientId).orderBy("id").execute();
+  return rows.map(({ staffId }) => staffId);
+};
+
+/** Two sign-in pages of one browser, each of an app of its own. */
+async function openTwo() {
+  const browser = createBrowser(world());
+  const clients = [await createClient(world()), await createClient(world())] as const;
+  const pages: Shown[] = [];
+  for (const client of clients) pages.push(await browser.open((await askAuthorization(client)).url));
+  const [first, second] = pages;
+  if (first === undefined || second === undefined) throw new Error("There are two.");
+  return { browser, clients, first, second };
+}
+
+it("asks whoever signs in last, in the tab where that was, and lets the other tab end", async () => {
+  const { browser, clients, first, second } = await openTwo();
+  const [ada, ben] = [await createPerson(world()), await createPerson(world())];
+  const consentOfAda = await browser.submit(second, { email: ada.email, password, action: "sign-in" });
+  expect(consentOfAda.text).toContain(ada.email);
+  const consentOfBen = await browser.submit(first, { email: ben.email, password, action: "sign-in" });
+  expect([consentOfBen.status, consentOfBen.text.includes(ben.email)]).toEqual([200, true]);
+  expect(consentOfBen.headers.get("content-security-policy")).toContain("default-src 'none'");
+  const late = await browser.submit(consentOfAda, { action: "allow", scope: "catalog:read" });
+  expect([late.status, late.text.includes("This sign-in has ended")]).toEqual([400, true]);
+  const { url } = await browser.submit(consentOfBen, { action: "allow", scope: "catalog:read" });
+  expect(url).toContain("code=");
+  expect([await staffOf(clients[0]), await staffOf(clients[1])]).toEqual([[ben.staffId], []]);
+});
+
+it("leaves one person who signs in twice signed in in both", async () => {
+  const { browser, clients, first, second } = await openTwo();
+  const { email, staffId } = await createPerson(world());
+  for (const page of [second, first]) {
+    const consent = await browser.submit(page, { email, password, action: "sign-in" });
+    expect((await browser.submit(consent, { action: "allow", scope: "catalog:read" })).url).toContain("code=");
+  }
+  expect([await staffOf(clients[0]), await staffOf(clients[1])]).toEqual([[staffId], [staffId]]);
+});
