@@ -4,12 +4,15 @@ import { compileQuery, isCompiledQuery } from "graphql-jit";
 import type { FastifyInstance } from "fastify";
 import type { GraphQLSchema } from "graphql";
 import type { LogEvent } from "kysely";
-import { recordTokenUse, verifyInternalToken } from "#access/keys/internal-tokens.ts";
+import { createTokenVerifier, type VerifyAccessToken } from "#access/oauth/access-tokens.ts";
+import { type CredentialDesk, type Credentials, createCredentials, type FindGrant } from "#access/credentials.ts";
+import { recordTokenUse } from "#access/keys/internal-tokens.ts";
+import { createSigningKeys, type SigningKeys } from "#access/oauth/signing-keys.ts";
 import { type OpenDatabase, openDatabase } from "#database/connect.ts";
 import { createDoOnce } from "#database/idempotency.ts";
 import { migrate } from "#database/migrate.ts";
 import { type Clock, systemClock } from "#foundation/clock.ts";
-import { createKeyring } from "#foundation/encryption.ts";
+import { fail } from "#foundation/failure.ts";
 import { parseAcceptLanguage } from "#foundation/locales.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GatewayServices } from "#gateway/call.ts";
@@ -29,9 +32,10 @@ import type { Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import { createResolvedNames } from "#webhooks/endpoints/resolved-names.ts";
 import type { ResolveName } from "#webhooks/resolve-name.ts";
 import { describeApi } from "./api-description.ts";
+import { mountAuthorizationServer } from "./authorization-server.ts";
 import { createBackground, type Role } from "./background.ts";
 import { wakingAfter } from "./deliveries.ts";
-import { loadEncryptionKeys } from "./encryption-keys.ts";
+import { readKeyring } from "./encryption-keys.ts";
 import { compileSubjects } from "./event-documents.ts";
 import type { Payments } from "./payments.ts";
 import { createPreparation } from "./preparation.ts";
@@ -58,6 +62,7 @@ export interface App {
   readonly services: GraphServices;
   readonly payments: Payments;
   readonly deliveries: Dispatcher;
+  readonly credentials: CredentialDesk;
   listen(): Promise<string>;
   close(): Promise<void>;
 }
@@ -70,7 +75,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const [mesh, database] = await Promise.all([openMesh(), options.database ?? openConfigured(options)]);
   const limiter = createLimiter(options, clock);
   const schema = respelledSchema(mesh.schema);
-  const keyring = createKeyring(settings.encryptionKeys ?? loadEncryptionKeys(settings.dataDir));
+  const keyring = readKeyring(settings);
   const doOnce = createDoOnce({ db: database.db, keyring, now: () => clock.now() });
   const services: GraphServices = {
     db: database.db,
@@ -88,10 +93,12 @@ export async function createApp(options: AppOptions): Promise<App> {
     isLoopbackAllowed: settings.webhookAllowLoopback,
   };
   const render = compileSubjects(schema);
-  const background = createBackground(services, { database, settings, log, role });
+  const { credentials, signingKeys } = createDesk(services, log, () => background.isCurrent());
+  const background = createBackground(services, { database, settings, log, role, onCredentials: credentials.hear });
   const server = await createServer({ publicUrl, log, proxies: settings.trustProxy });
 
-  if (role !== "worker") mountDoors(server, { mesh, schema, services, limiter, doOnce, log, corsOrigins: settings.corsOrigins });
+  if (role !== "worker")
+    mountDoors(server, { mesh, schema, services, limiter, credentials, signingKeys, doOnce, log, corsOrigins: settings.corsOrigins });
   mountPages(server, database, role);
 
   return {
@@ -102,6 +109,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     services,
     payments: background.payments,
     deliveries: background.deliveries,
+    credentials,
     listen: async () => {
       background.start();
       await server.listen({ host: settings.host, port });
@@ -110,6 +118,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     close: async () => {
       await server.close();
       await background.stop();
+      credentials.close();
       await limiter.close();
       mesh.close();
       if (options.database === undefined) await database.close();
@@ -122,18 +131,40 @@ interface Doors extends Pick<GraphqlDoor, "services" | "log" | "corsOrigins" | "
   /** As REST spells it. */
   readonly schema: GraphQLSchema;
   readonly limiter: RateLimiter;
+  readonly credentials: Credentials;
+  readonly signingKeys: SigningKeys;
+}
+
+/** What verifies callers; it keeps what it knows of them for as long as it hears of every change. */
+function createDesk(
+  { db, clock, publicUrl, keyring }: GraphServices,
+  log: Log,
+  isCurrent: () => boolean,
+): { readonly credentials: CredentialDesk; readonly signingKeys: SigningKeys } {
+  const signingKeys = createSigningKeys({ db, keyring, clock, log });
+  const createVerifier = (findGrant: FindGrant): VerifyAccessToken => createTokenVerifier({ db, clock, publicUrl, signingKeys, findGrant });
+  return { credentials: createCredentials({ db, clock, isCurrent, createVerifier }), signingKeys };
 }
 
 /** REST with its document, and the graph. */
-function mountDoors(server: FastifyInstance, { mesh, schema, services, limiter, ...door }: Doors): void {
+function mountDoors(server: FastifyInstance, { mesh, schema, services, limiter, credentials, signingKeys, ...door }: Doors): void {
   const { db, clock, publicUrl, resolvedNames } = services;
   const { doOnce, corsOrigins } = door;
   const prepare = createPreparation(resolvedNames);
   const { operations, document } = describeApi(schema, mesh.documents);
-  mountOperations(server, { db, clock, publicUrl, limiter, doOnce, prepare, compile: compilerOf(schema, services) }, operations);
+  const compile = compilerOf(schema, services);
+  mountOperations(server, { db, clock, publicUrl, limiter, credentials, doOnce, prepare, compile }, operations);
+  mountAuthorizationServer(server, { services, signingKeys, limiter, log: door.log });
   mountDocument(server, JSON.stringify(document, null, 2));
   const { schema: graph, plugins } = mesh;
-  mountGraphql(server, { ...door, schema: graph, plugins, services, prepare, authenticate: internalAuthentication(services, limiter) });
+  mountGraphql(server, {
+    ...door,
+    schema: graph,
+    plugins,
+    services,
+    prepare,
+    authenticate: internalAuthentication(services, { limiter, credentials }),
+  });
   refuseOtherMethods(server, "/graphql", corsOrigins.length > 0 ? ["GET", "POST", "OPTIONS"] : ["GET", "POST"]);
 }
 
@@ -186,9 +217,21 @@ function compilerOf(schema: GraphQLSchema, services: GraphServices): GatewayServ
   };
 }
 
-function internalAuthentication({ db, clock, publicUrl }: GraphServices, limiter: RateLimiter): Parameters<typeof mountGraphql>[1]["authenticate"] {
+function internalAuthentication(
+  { db, clock, publicUrl }: GraphServices,
+  { limiter, credentials }: Pick<Doors, "limiter" | "credentials">,
+): GraphqlDoor["authenticate"] {
   return async (request) => {
-    const viewer = await authenticate(request, { limiter, publicUrl, verify: (token) => verifyInternalToken(db, token, clock.now()) });
+    const viewer = await authenticate(request, {
+      limiter,
+      publicUrl,
+      schemes: ["bearer"],
+      verify: ({ scheme, token }) => {
+        if (scheme !== "bearer")
+          throw fail("credentials_malformed", { message: "The Authorization header must be `Bearer` and the internal token." });
+        return credentials.internalToken(token);
+      },
+    });
     void recordTokenUse(db, viewer.tokenId, clock.now()).catch(() => undefined);
     return viewer;
   };

@@ -3,7 +3,7 @@
  * workers, which the processes that serve wake.
  */
 import type { OpenDatabase } from "#database/connect.ts";
-import { createTeller } from "#database/notices.ts";
+import { createTeller, type Listening, noticeChannel } from "#database/notices.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphServices } from "#graph/context.ts";
 import type { Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
@@ -21,6 +21,8 @@ export interface Background {
   /** There is something to do, here or elsewhere. */
   readonly wakePayments: () => void;
   readonly wakeDeliveries: () => void;
+  /** Whether all that other processes told up to a moment ago has been heard. */
+  readonly isCurrent: () => boolean;
   readonly start: () => void;
   readonly stop: () => Promise<void>;
 }
@@ -30,42 +32,49 @@ export interface BackgroundParts {
   readonly settings: Settings;
   readonly log: Log;
   readonly role: Role;
+  /** What is told about credentials; empty: something may have been missed. */
+  readonly onCredentials: (payload: string) => void;
 }
 
-const channel = "commerce_gateway";
-
-export function createBackground(services: GraphServices, { database, settings, log, role }: BackgroundParts): Background {
+export function createBackground(services: GraphServices, parts: BackgroundParts): Background {
+  const { database, settings, log, role, onCredentials } = parts;
   const payments = createPayments(services, { log, connections: database.engine === "pglite" ? embeddedTurns : settings.databasePool });
   const deliveries = createDeliveries({ ...services, settings, log });
   const works = { payments, deliveries };
-  const tell = role === "gateway" ? createTeller(database.db, channel) : undefined;
+  const tell = role === "gateway" ? createTeller(database.db, noticeChannel) : undefined;
   const wake = (name: keyof typeof works): void => (tell === undefined ? works[name].wake() : tell(name));
-  /** What may have been missed wakes all. */
+  /** What may have been missed is of concern to all. */
   const hear = (payload: string): void => {
-    if (payload !== "deliveries") payments.wake();
-    if (payload !== "payments") deliveries.wake();
+    onCredentials(payload);
+    if (role === "gateway") return;
+    if (payload === "" || payload === "payments") payments.wake();
+    if (payload === "" || payload === "deliveries") deliveries.wake();
   };
   let stopSweeps: (() => Promise<void>) | undefined;
-  let stopListening: (() => Promise<void>) | undefined;
+  let listening: Listening | undefined;
   return {
     payments,
     deliveries,
     wakePayments: () => wake("payments"),
     wakeDeliveries: () => wake("deliveries"),
+    isCurrent: () => listening?.isCurrent() === true,
     start: () => {
+      listening = database.listen(noticeChannel, { onNotice: hear, onDeaf: () => log.warn({ event: "notices_lost" }, deaf) });
       if (role === "gateway") return;
       stopSweeps = startSweeps(services, log);
       payments.start();
       deliveries.start();
-      stopListening = database.listen(channel, hear);
     },
     stop: async () => {
-      await stopListening?.();
+      await listening?.stop();
       await stopSweeps?.();
       await Promise.all([payments.stop(), deliveries.stop()]);
     },
   };
 }
+
+const deaf =
+  "What other processes tell does not arrive here, as behind a transaction pooler: set DATABASE_DIRECT_URL to PostgreSQL itself. Until then every request looks its credentials up.";
 
 /** The embedded database has one connection, which goes round: so many may wait for it, and a slow provider delays nobody else. */
 const embeddedTurns = 8;

@@ -1,13 +1,12 @@
 /** Renders events outside of the service: the graph without its doors. */
 import type { Database } from "#database/connect.ts";
 import { systemClock } from "#foundation/clock.ts";
-import { createKeyring } from "#foundation/encryption.ts";
 import { respelledSchema } from "#gateway/spelling.ts";
 import type { GraphServices } from "#graph/context.ts";
 import graph from "#graph/schema.ts";
 import { createResolvedNames } from "#webhooks/endpoints/resolved-names.ts";
 import type { RenderSubject } from "#webhooks/outbox.ts";
-import { loadEncryptionKeys } from "./encryption-keys.ts";
+import { readKeyring } from "./encryption-keys.ts";
 import { compileSubjects } from "./event-documents.ts";
 import { publicUrlOf, type Settings } from "./settings.ts";
 
@@ -18,7 +17,7 @@ export function createCommandRender(db: Database, settings: Settings): RenderSub
     clock: systemClock,
     publicUrl: publicUrlOf(settings),
     rateLimitScale: settings.rateLimitScale,
-    keyring: createKeyring(settings.encryptionKeys ?? loadEncryptionKeys(settings.dataDir)),
+    keyring: readKeyring(settings),
     render: (transaction, subject) => render(services, transaction, subject),
     // A service that runs looks for itself.
     wakePayments: () => undefined,

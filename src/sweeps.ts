@@ -1,4 +1,8 @@
 /** What comes due by the clock alone is written from time to time; until then every read counts it from the clock itself. */
+import { sweepProofs } from "#access/oauth/dpop.ts";
+import { sweepItems } from "#access/oauth/oauth-items.ts";
+import { sweepGrants } from "#access/oauth/sweep-grants.ts";
+import { sweepSigningKeys } from "#access/oauth/signing-keys.ts";
 import { eraseDue } from "#commerce/addresses/personal-data.ts";
 import { expireCarts } from "#commerce/carts/end-carts.ts";
 import { expireSessions } from "#commerce/checkout/expire-sessions.ts";
@@ -41,6 +45,10 @@ export const sweeps: readonly Sweep[] = [
   { name: "tell of keys that end soon", run: ({ db, render }, round) => tellExpiringKeys({ db, render, ...round }) },
   { name: "erase personal data", run: ({ db }, { now }) => eraseDue(db, now) },
   { name: "delete idempotency records", run: ({ db }, { now, signal }) => sweepRecords(db, now, signal) },
+  { name: "forget used proofs", run: ({ db }, { now, signal }) => sweepProofs(db, now, signal) },
+  { name: "delete what the authorization server need not keep", run: ({ db }, { now, signal }) => sweepItems(db, now, signal) },
+  { name: "delete grants that are long over", run: ({ db }, { now, signal }) => sweepGrants(db, now, signal) },
+  { name: "delete signing keys that are over", run: ({ db }, { now }) => sweepSigningKeys(db, now) },
   { name: "close deliveries that nobody awaits", run: ({ db }, { now, signal }) => closeDeliveries(db, now, signal) },
   { name: "delete old events", run: ({ db }, { now, signal }) => sweepEvents(db, now, signal) },
 ];

@@ -5,6 +5,7 @@ import type { Clock } from "#foundation/clock.ts";
 import type { Database } from "#database/connect.ts";
 import type { DoOnce, Once } from "#database/idempotency.ts";
 import type { Transaction } from "#database/transaction.ts";
+import type { Credentials } from "#access/credentials.ts";
 import type { Viewer } from "#access/viewer.ts";
 import type { Operation } from "./contract.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
@@ -29,6 +30,8 @@ export interface GatewayServices {
   readonly clock: Clock;
   readonly publicUrl: string;
   readonly limiter: RateLimiter;
+  /** What verifies what callers show. */
+  readonly credentials: Credentials;
   readonly doOnce: DoOnce;
   /** Asks what an operation must know from outside of the database, before its transaction begins. */
   readonly prepare: (operationId: string, body: unknown) => Promise<void> | void;

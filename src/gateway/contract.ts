@@ -37,7 +37,10 @@ export interface Parameter {
 
 export type Security =
   | { readonly kind: "anonymous"; readonly bucket: Bucket }
-  | { readonly kind: "api_key"; readonly scope: Scope | null; readonly whileSuspended: boolean };
+  /** An API key, or an access token. */
+  | { readonly kind: "api_key"; readonly scope: Scope | null; readonly whileSuspended: boolean }
+  /** An access token alone. */
+  | { readonly kind: "oauth"; readonly scope: null; readonly whileSuspended: false };
 
 /** Failures of some kinds are counted by a path parameter, and by credential. */
 export interface FailureLimit {
@@ -145,12 +148,12 @@ function failureCode(name: unknown): FailureCode {
 
 function securityOf(schema: GraphQLSchema, definition: OperationDefinitionNode): Security {
   const id = nameOf(definition);
-  const open = directive(schema, definition, "anonymous");
-  const requires = directive(schema, definition, "requires");
-  if ((open === undefined) === (requires === undefined)) throw new Error(`schema/operations: ${id} must have either @anonymous or @requires.`);
-  if (open !== undefined) {
-    return { kind: "anonymous", bucket: bucketOf(id, open["bucket"]) };
+  const [open, requires, oauth] = ["anonymous", "requires", "oauth"].map((name) => directive(schema, definition, name));
+  if ([open, requires, oauth].filter((one) => one !== undefined).length !== 1) {
+    throw new Error(`schema/operations: ${id} must have either @anonymous or @requires or @oauth.`);
   }
+  if (open !== undefined) return { kind: "anonymous", bucket: bucketOf(id, open["bucket"]) };
+  if (oauth !== undefined) return { kind: "oauth", scope: null, whileSuspended: false };
   const scope = (requires?.["scope"] ?? null) as string | null;
   if (typeof scope === "string" && !isScope(scope)) throw new Error(`schema/operations: ${id}: there is no scope ${scope}.`);
   return { kind: "api_key", scope, whileSuspended: requires?.["whileSuspended"] === true };

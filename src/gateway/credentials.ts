@@ -1,42 +1,63 @@
 /** Verifies the credential of a request; attempts with wrong ones are counted per address, so that guessing has an end. */
 import type { FastifyRequest } from "fastify";
-import { bearerToken } from "#access/oauth/authorization.ts";
+import { type Admit, recordGrantUse } from "#access/oauth/access-tokens.ts";
+import { recordUse } from "#access/keys/api-keys.ts";
+import { type Authorization, readAuthorization } from "#access/oauth/authorization.ts";
+import type { IntegratorViewer } from "#access/viewer.ts";
 import { Failure, fail } from "#foundation/failure.ts";
+import type { GatewayServices } from "./call.ts";
+import { challenge, type Door } from "./challenges.ts";
 import { addressKey } from "./client-address.ts";
 import { limitFailure } from "./limit.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 
-/** Node keeps only the first of two Authorization lines; the raw headers have both. */
-export function authorizationValues(request: FastifyRequest): string[] {
+/** Of two lines of a header Node keeps the first or joins them; the raw headers have both. */
+export function headerLines(request: FastifyRequest, name: string): string[] {
   const { rawHeaders } = request.raw;
-  return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === "authorization");
+  return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name);
 }
 
-export interface Authentication<Viewer> {
+export interface Authentication<Viewer> extends Door {
   readonly limiter: RateLimiter;
-  readonly publicUrl: string;
-  readonly verify: (token: string) => Promise<Viewer>;
+  readonly verify: (authorization: Authorization) => Promise<Viewer>;
 }
 
 /** A valid credential is never refused for its neighbours' failures; a missing one is no attempt. */
-export async function authenticate<Viewer>(request: FastifyRequest, { limiter, publicUrl, verify }: Authentication<Viewer>): Promise<Viewer> {
+export async function authenticate<Viewer>(request: FastifyRequest, { limiter, verify, ...door }: Authentication<Viewer>): Promise<Viewer> {
+  let authorization: Authorization | undefined;
   try {
-    const token = bearerToken(authorizationValues(request));
-    if (token === undefined) throw fail("credentials_missing");
-    return await verify(token);
+    authorization = readAuthorization(headerLines(request, "authorization"));
+    if (authorization === undefined) throw fail("credentials_missing");
+    return await verify(authorization);
   } catch (error) {
     if (!(error instanceof Failure) || error.status !== 401) throw error;
     if (error.code !== "credentials_missing" && !error.code.endsWith("_suspended")) {
       const state = await limiter.consume("auth-fail", addressKey(request.ip));
       if (state?.isExceeded === true) throw limitFailure("too_many_failed_attempts", state);
     }
-    throw challenge(error, publicUrl);
+    throw challenge(error, door, authorization?.scheme);
   }
 }
 
-/** RFC 6750 section 3: the challenge names an error only when something was sent. */
-export function challenge(failure: Failure, publicUrl: string): Failure {
-  const realm = `Bearer realm="${publicUrl}"`;
-  const value = failure.code === "credentials_missing" ? realm : `${realm}, error="invalid_token"`;
-  return fail(failure.code, { ...failure.parts, message: failure.message, headers: { ...failure.parts.headers, "www-authenticate": value } });
+/** An app that a merchant has let in shows an API key, or an access token with the proof that it holds the token's key. */
+export async function verifyIntegrator(
+  request: FastifyRequest,
+  { scheme, token }: Authorization,
+  { credentials, admit }: Pick<GatewayServices, "credentials"> & { readonly admit: Admit<IntegratorViewer> },
+): Promise<IntegratorViewer> {
+  if (scheme === "bearer") {
+    if (jwt.test(token)) throw fail("oauth_token_invalid", { message: "Access tokens are bound to a key: they come as `DPoP`, with a proof." });
+    const viewer = await credentials.apiKey(token);
+    await admit(viewer);
+    return viewer;
+  }
+  const { method, raw } = request;
+  const [path = ""] = (raw.url ?? "").split("?");
+  return credentials.accessToken({ token, proofs: headerLines(request, "dpop"), method, path }, admit);
+}
+
+const jwt = /^[\w-]+\.[\w-]*\.[\w-]*$/;
+
+export function noteCredentialUse(viewer: IntegratorViewer, { db, clock }: Pick<GatewayServices, "db" | "clock">): Promise<void> {
+  return viewer.kind === "api_key" ? recordUse(db, viewer.apiKeyId, clock.now()) : recordGrantUse(db, viewer.grantId, clock.now());
 }

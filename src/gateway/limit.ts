@@ -4,12 +4,25 @@ import { type Bucket, shownName } from "#access/limits.ts";
 import { fail } from "#foundation/failure.ts";
 import type { LimitState, RateLimiter } from "./rate-limiter.ts";
 
-export async function takeOne(limiter: RateLimiter, reply: FastifyReply, caller: { readonly bucket: Bucket; readonly key: string }): Promise<void> {
+export interface Counted {
+  readonly bucket: Bucket;
+  readonly key: string;
+}
+
+export async function takeOne(limiter: RateLimiter, reply: FastifyReply, caller: Counted): Promise<void> {
   const counted = limiter.consume(caller.bucket, caller.key);
   const state = counted instanceof Promise ? await counted : counted;
   if (state === undefined) return;
   showLimit(reply, state);
   if (state.isExceeded) throw limitFailure("rate_limited", state);
+}
+
+/** As the next that is taken would be, and takes nothing. */
+export async function refuseUsedUp(limiter: RateLimiter, reply: FastifyReply, { bucket, key }: Counted): Promise<void> {
+  const state = await limiter.peek(bucket, key);
+  if (state === undefined || state.remaining > 0) return;
+  showLimit(reply, state);
+  throw limitFailure("rate_limited", state);
 }
 
 /** draft-ietf-httpapi-ratelimit-headers: additive, for clients that look there. */

@@ -1,8 +1,8 @@
 /** The OpenAPI 3.1 document of the operations: made from what is enforced, so that the two cannot differ. */
 import { createRequire } from "node:module";
-import { scopeDescriptions } from "#access/scopes.ts";
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
-import type { Operation, Parameter, Security } from "./contract.ts";
+import type { Operation, Parameter } from "./contract.ts";
+import { eitherCredential, requiredScope, securityOf, securitySchemes } from "./openapi-security.ts";
 import { toWebhooks, type WebhookDescription, webhookTag } from "./openapi-webhooks.ts";
 import type { Components, JsonSchema } from "./shapes.ts";
 
@@ -36,6 +36,7 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   "Storefront carts": "What buyers are about to buy: addresses, promotions, and the end of a cart.",
   Webhooks: "Where an installation is told of what happens.",
   Identity: "Whose credential this is, and whether its installation is ready.",
+  OAuth: "How clients get access tokens.",
 };
 
 const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
@@ -65,20 +66,11 @@ export function toOpenApi({ operations, components, sent }: Described): Part {
     },
     servers: [{ url: "/", description: "This service." }],
     tags: [...[...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name, description: tagDescriptions[name] ?? name })), webhookTag],
-    security: [{ apiKey: [] }],
+    security: eitherCredential,
     paths,
     webhooks,
     components: {
-      securitySchemes: {
-        apiKey: {
-          type: "http",
-          scheme: "bearer",
-          bearerFormat: "cpk_{live|test}_{id}_{secret}",
-          description: `An API key of an installation. Scopes: ${Object.entries(scopeDescriptions)
-            .map(([scope, meaning]) => `\`${scope}\`: ${meaning}`)
-            .join(" ")}`,
-        },
-      },
+      securitySchemes,
       parameters: { ...(operations.some(({ isIdempotent }) => isIdempotent) ? { IdempotencyKey: idempotencyKey } : {}), ...parts.parameters },
       headers: {
         RequestId: requestIdHeader,
@@ -108,7 +100,7 @@ function toOperation(operation: Operation): Part {
     "x-stability": operation.stability,
     "x-required-scope": requiredScope(operation.security),
     "x-idempotency": operation.isIdempotent ? "required" : "none",
-    security: operation.security.kind === "anonymous" ? [{}] : [{ apiKey: [] }],
+    security: securityOf(operation.security),
     parameters: [...operation.parameters.map(toParameter), ...(operation.isIdempotent ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : [])],
     ...(operation.body === null
       ? {}
@@ -128,8 +120,6 @@ function toOperation(operation: Operation): Part {
     },
   };
 }
-
-const requiredScope = (security: Security): string => (security.kind === "api_key" ? (security.scope ?? "none") : "none");
 
 function toParameter({ name, in: place, required, schema }: Parameter): Part {
   const { description, ...rest } = schema;

@@ -1,6 +1,6 @@
 /** Mounts the REST operations: each gets its own short list of steps, chosen from the whole list at start. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { anonymous } from "#access/viewer.ts";
+import { anonymous, type Viewer } from "#access/viewer.ts";
 import type { Call, GatewayServices } from "./call.ts";
 import type { Operation } from "./contract.ts";
 import { refuseOtherMethods } from "./server.ts";
@@ -50,13 +50,19 @@ function mount(server: FastifyInstance, services: GatewayServices, operation: Op
       };
       request.call = call;
       await runAll(beforeBody, call);
-      if (call.viewer.kind === "api_key") request.credential = { installationId: call.viewer.installationId, keyPrefix: call.viewer.keyPrefix };
+      request.credential = shownOf(call.viewer);
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       if (request.call !== null) await runAll(afterBody, request.call);
       return reply;
     },
   });
+}
+
+/** What the log says of who asks. */
+function shownOf(viewer: Viewer): FastifyRequest["credential"] {
+  if (viewer.kind === "api_key") return { installationId: viewer.installationId, keyPrefix: viewer.keyPrefix };
+  return viewer.kind === "oauth" ? { installationId: viewer.installationId, grantId: viewer.grantId } : null;
 }
 
 async function runAll(runs: readonly Run[], call: Call): Promise<void> {

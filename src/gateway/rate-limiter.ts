@@ -22,6 +22,8 @@ export interface RateLimiter {
   consume(bucket: Bucket, key: string): Promise<LimitState | undefined> | LimitState | undefined;
   /** Looks without counting. */
   peek(bucket: Bucket, key: string): Promise<LimitState | undefined> | LimitState | undefined;
+  /** Takes back one that was counted. */
+  giveBack(bucket: Bucket, key: string): Promise<void> | void;
   close(): Promise<void>;
 }
 
@@ -47,6 +49,14 @@ export function createMemoryLimiter(scale: number, now: () => number = Date.now)
   return {
     consume: (bucket, key) => look(bucket, key, 1),
     peek: (bucket, key) => look(bucket, key, 0),
+    giveBack: (bucket, key) => {
+      const name = `${bucket}:${key}`;
+      const window = windows.get(name);
+      // One whose window is over counts no more; one with nothing in it would only push others out.
+      if (window === undefined || window.endsAt <= now()) return;
+      window.count -= 1;
+      if (window.count <= 0) windows.delete(name);
+    },
     close: () => Promise.resolve(),
   };
 }
@@ -87,6 +97,20 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
   return {
     consume: (bucket, key) => ask(bucket, key, 1),
     peek: (bucket, key) => ask(bucket, key, 0),
+    giveBack: async (bucket, key) => {
+      const quota = scaledQuota(bucket, scale);
+      if (quota === undefined) return;
+      try {
+        const limiter = limiterOf(bucket, quota);
+        const counted = await limiter.get(key);
+        // In a window that began since, nothing of this caller's is counted yet.
+        if (counted !== null && counted.consumedPoints > 0) await limiter.reward(key);
+        sawRedis(true);
+      } catch {
+        sawRedis(false);
+        await memory.giveBack(bucket, key);
+      }
+    },
     close: async () => {
       redis.disconnect();
       await memory.close();

@@ -18,7 +18,7 @@ declare module "fastify" {
     /** Where it is less than the route's bodyLimit: what this caller may send. */
     bodyBytesMax: number | null;
     /** For the log: who asked. */
-    credential: { readonly installationId?: string; readonly keyPrefix?: string; readonly tokenId?: string } | null;
+    credential: { readonly installationId?: string; readonly keyPrefix?: string; readonly tokenId?: string; readonly grantId?: string } | null;
   }
 }
 

@@ -10,8 +10,8 @@ import { fail } from "#foundation/failure.ts";
 import type { GraphContext } from "./context.ts";
 import { toValidationFailure } from "./validation.ts";
 
-/** Who a field is open to: anonymous callers and API keys come over REST, the roles are those of internal tokens; `system` renders events. */
-export type Caller = "anonymous" | "api_key" | "system" | Role;
+/** Who a field is open to: anonymous callers and integrators come over REST, the roles are those of internal tokens; `system` renders events. */
+export type Caller = "anonymous" | "api_key" | "oauth" | "system" | Role;
 
 interface OutputScalar<Input, Output = Input> {
   Input: Input;
@@ -83,4 +83,6 @@ export const staff: readonly Caller[] = ["admin", "operator"];
 export const readers: readonly Caller[] = ["admin", "operator", "analyst"];
 /** The platform alone. */
 export const platform: readonly Caller[] = ["operator"];
-export const everybody: readonly Caller[] = ["anonymous", "api_key", "storefront", "admin", "analyst", "operator"];
+/** Apps that a merchant has let in, whatever they show. */
+export const integrators: readonly Caller[] = ["api_key", "oauth"];
+export const everybody: readonly Caller[] = ["anonymous", ...integrators, "storefront", "admin", "analyst", "operator"];

@@ -8,6 +8,12 @@ import type { ResolvedNames } from "#webhooks/endpoints/resolved-names.ts";
 import type { RenderSubject } from "#webhooks/outbox.ts";
 import { createLoaders, type Loaders } from "./loaders.ts";
 
+/** A mutation as it was called. */
+export interface CalledMutation {
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
 export interface GraphContext {
   readonly viewer: Viewer;
   readonly requestId: string;
@@ -17,6 +23,10 @@ export interface GraphContext {
   readonly buyerReference: string | null;
   /** The REST operation; null: GraphQL. */
   readonly operationId: string | null;
+  /** What is being changed; null: it is read. */
+  readonly mutation: CalledMutation | null;
+  /** What its mutation prepared before the transaction it is in; undefined where there was none to wait for. */
+  readonly prepared: unknown;
   /** Inside of a transaction its handle: then everything goes through it. */
   readonly db: Database;
   readonly services: GraphServices;
@@ -62,6 +72,8 @@ export function createContext(services: GraphServices, asker: Asker, transaction
     languages: asker.languages ?? [],
     buyerReference: asker.buyerReference ?? null,
     operationId: asker.operationId ?? null,
+    mutation: null,
+    prepared: undefined,
     db,
     services,
     clock: services.clock,

@@ -31,8 +31,10 @@ import { countPromotionCodes, findPromotionCodePages, type PromotionCodeRow } fr
 import type { Database } from "#database/connect.ts";
 import type { Page } from "#database/page.ts";
 import type { Clock } from "#foundation/clock.ts";
+import { findGrants, type GrantRow } from "#access/oauth/grants.ts";
 import { findApiKeys, findApps, findInstallations, findMerchants } from "#access/tenants/read-tenants.ts";
 import type { ApiKeyRow, AppRow, InstallationRow, MerchantRow } from "#access/tenants/read-tenants.ts";
+import { findReadinessFacts, type InstallationFacts } from "#access/readiness/readiness-facts.ts";
 import {
   type AttemptView,
   type DeliveryView,
@@ -72,6 +74,9 @@ export interface Loaders {
   readonly apps: DataLoader<string, AppRow>;
   readonly installations: DataLoader<string, InstallationRow>;
   readonly apiKeys: DataLoader<string, ApiKeyRow>;
+  /** By installation. */
+  readonly readinessFacts: DataLoader<string, InstallationFacts>;
+  readonly oauthGrants: DataLoader<string, GrantRow>;
   /** The markets of a merchant. */
   readonly markets: DataLoader<string, MarketRow[]>;
   /** Of a market. */
@@ -131,6 +136,8 @@ export function createLoaders(db: Database, clock: Clock): Loaders {
     apps: byId(async (ids) => keyed(await findApps(db, ids))),
     installations: byId(async (ids) => keyed(await findInstallations(db, ids))),
     apiKeys: byId(async (ids) => keyed(await findApiKeys(db, ids))),
+    readinessFacts: byId((ids) => findReadinessFacts(db, ids, clock)),
+    oauthGrants: byId(async (ids) => keyed(await findGrants(db, ids))),
     markets: groupsBy(
       ({ merchantId }) => merchantId,
       (ids) => findMarkets(db, ids),

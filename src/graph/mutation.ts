@@ -3,12 +3,14 @@
  * may have its effect once only (an idempotency key), the transaction is already there and holds the record too.
  */
 import type { InputRef, ShapeFromTypeParam, TypeParam } from "@pothos/core";
+import type { GraphQLField } from "graphql";
 import type { AccessHappening } from "#access/access-happening.ts";
 import type { Access } from "#access/keys/api-keys.ts";
 import type { Tenant } from "#commerce/catalog/write-tenant.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { recordMutation } from "#graph/access/record-mutation.ts";
 import { tellAccess } from "#graph/access/tell-access.ts";
 import { type Cause, withOutbox } from "#webhooks/outbox.ts";
 import { builder, type Caller, callerOf, staff } from "./builder.ts";
@@ -67,12 +69,22 @@ export function tenantMutation<Input extends object, Changed, Type extends TypeP
   );
 }
 
+interface AccessParts<Input extends object, Changed, Type extends TypeParam<Types>, Ready> extends MutationParts<Input, Changed, Type> {
+  readonly callers: readonly Caller[];
+  /** What takes long and needs no transaction; the change is given what comes of it instead of the input. */
+  readonly prepare?: (input: Input) => Promise<Ready>;
+  readonly change: AccessWork<Ready, Changed>;
+}
+
+type Prepare = (input: unknown) => unknown;
+
 /** Open to the callers named; a token of one merchant changes what is that merchant's. */
-export function accessMutation<Input extends object, Changed, Type extends TypeParam<Types>>(
+export function accessMutation<Input extends object, Changed, Type extends TypeParam<Types>, Ready = Input>(
   name: string,
-  parts: MutationParts<Input, Changed, Type> & { readonly change: AccessWork<Input, Changed>; readonly callers: readonly Caller[] },
+  parts: AccessParts<Input, Changed, Type, Ready>,
 ): void {
   const { description, input, type, change, answer, callers, isKeyRequired = false } = parts;
+  const prepare = (parts.prepare ?? ((given) => given)) as Prepare;
   builder.mutationField(name, (t) =>
     t.field({
       type,
@@ -83,18 +95,31 @@ export function accessMutation<Input extends object, Changed, Type extends TypeP
         input: t.arg({ type: input, required: true, description: "What shall change." }),
       },
       resolve: (async (_root: unknown, args: { input: Input }, context: GraphContext) => {
-        const now = context.clock.now();
-        const happened: AccessHappening[] = [];
-        const access: ToldAccess = { merchantId: ownerOf(context), now, tell: (more) => void happened.push(...more) };
-        const changed = await write(context.db, async (transaction) => {
-          const result = await change(transaction, access, args.input);
-          await tellAccess(transaction, happened, { now, cause: causeOf(context), render: context.services.render });
-          return result;
-        });
-        return answer(context, changed);
+        const ready = (context.prepared ?? (await prepare(args.input))) as Ready;
+        return answer(context, await changeAccess(context, (transaction, access) => change(transaction, access, ready)));
       }) as never,
+      extensions: { prepare },
     }),
   );
+}
+
+/** For who opens a mutation's transaction around it. */
+export async function prepareMutation({ extensions }: GraphQLField<unknown, unknown>, input: unknown): Promise<unknown> {
+  const prepare = extensions["prepare"] as Prepare | undefined;
+  return prepare?.(input);
+}
+
+/** Changes who may do what: all of it, what is told about it included, or nothing. */
+function changeAccess<Changed>(context: GraphContext, work: (transaction: Transaction, access: ToldAccess) => Promise<Changed>): Promise<Changed> {
+  const now = context.clock.now();
+  const merchantId = ownerOf(context);
+  return write(context.db, async (transaction) => {
+    const happened: AccessHappening[] = [];
+    const changed = await work(transaction, { merchantId, now, tell: (more) => void happened.push(...more) });
+    await tellAccess(transaction, happened, { now, cause: causeOf(context), render: context.services.render });
+    await recordMutation(transaction, context, { merchantId, now, changed });
+    return changed;
+  });
 }
 
 /** Changes something of one merchant: all of it, what is told about it included, or nothing. */
@@ -105,11 +130,13 @@ export function changeOf<Changed>(
 ): Promise<Changed> {
   const now = context.clock.now();
   const circumstances = { merchantId, now, cause: causeOf(context), render: context.services.render };
-  return write(context.db, (transaction) =>
-    withOutbox(transaction, circumstances, (outbox) =>
+  return write(context.db, async (transaction) => {
+    const changed = await withOutbox(transaction, circumstances, (outbox) =>
       work(transaction, { merchantId, now, outbox, reindex: (handle, ids) => indexProducts(handle, ids, now) }),
-    ),
-  );
+    );
+    await recordMutation(transaction, context, { merchantId, now, changed });
+    return changed;
+  });
 }
 
 /** In the transaction that is there already, or in one of its own. */
@@ -117,11 +144,13 @@ function write<Result>(db: Database, work: (transaction: Transaction) => Promise
   return db.isTransaction ? work(db as Transaction) : inTransaction(db, work);
 }
 
+/** Whoever is none of these works for the merchant or the platform. */
+const actors: Partial<Record<Caller, Cause["actor"]>> = { storefront: "buyer", api_key: "api_key", oauth: "oauth_client", system: "system" };
+
 /** Who makes it happen, and by what. */
 export function causeOf({ viewer, operationId, requestId }: GraphContext): Cause {
   const caller = callerOf(viewer);
-  const actor = caller === "storefront" ? "buyer" : caller === "api_key" || caller === "system" ? caller : "staff";
-  return { operationId, actor, requestId };
+  return { operationId, actor: actors[caller] ?? "staff", requestId };
 }
 
 /** What was changed a moment ago in this request must be read anew. */

@@ -8,6 +8,11 @@ export function ownerOf({ viewer }: GraphContext): string | null {
   return viewer.merchantId;
 }
 
+/** Whose things a list shows: those of the token's own merchant, or of the one that a token of the platform names; null: everybody's. */
+export function listedOwner(context: GraphContext, merchantId: string | null | undefined): string | null {
+  return ownerOf(context) === null && (merchantId === null || merchantId === undefined) ? null : tenantOf(context, merchantId);
+}
+
 /** The merchant that a mutation acts on: the token's own, or the one that a token of the platform names. */
 export function tenantOf(context: GraphContext, merchantId: string | null | undefined): string {
   const owner = ownerOf(context);

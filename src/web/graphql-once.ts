@@ -10,6 +10,7 @@ import {
   getArgumentValues,
   getOperationAST,
   getVariableValues,
+  type GraphQLField,
   Kind,
   type OperationDefinitionNode,
   print,
@@ -23,7 +24,7 @@ import { Failure, failAt } from "#foundation/failure.ts";
 import { fingerprintOf, parseIdempotencyKey } from "#foundation/idempotency-key.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { callerOf, staff } from "#graph/builder.ts";
-import { idempotencyKeyArgument } from "#graph/mutation.ts";
+import { idempotencyKeyArgument, prepareMutation } from "#graph/mutation.ts";
 import { setReplayed, type Arrival } from "./asker.ts";
 import { asGraphqlError, originOf } from "./graphql-failures.ts";
 
@@ -48,9 +49,9 @@ export function answerOnce({ doOnce, prepare, contextIn }: OnceDoor): Plugin<Gra
           try {
             // Nobody else may have the network asked, whatever the mutation will say.
             const isStaff = staff.includes(callerOf((input.contextValue as GraphContext).viewer));
-            if (isStaff) for (const [mutation, given] of inputsOf(input)) await prepare(mutation, given);
+            const prepared = isStaff ? await prepareAll(input, prepare) : undefined;
             const { recorded, isReplay } = await doOnce(claim, async (transaction) => {
-              const contextValue = contextIn(input.contextValue as GraphContext, transaction);
+              const contextValue: GraphContext = { ...contextIn(input.contextValue as GraphContext, transaction), prepared };
               const result = await (executeFn as Execute)({ ...input, contextValue });
               if (result.errors !== undefined) throw new Refused(result);
               return { status: 200, contentType: "application/json", body: JSON.stringify(result) };
@@ -96,15 +97,25 @@ function keyOf({ document, operationName, variableValues }: ExecutionArgs): stri
   return key;
 }
 
+/** What takes long, outside of the transaction. What the one mutation of the document has prepared for itself. */
+async function prepareAll(args: ExecutionArgs, prepare: OnceDoor["prepare"]): Promise<unknown> {
+  let prepared: unknown;
+  for (const [mutation, input] of inputsOf(args)) {
+    await prepare(mutation.name, input);
+    prepared = await prepareMutation(mutation, input);
+  }
+  return prepared;
+}
+
 /** What the mutations of the document are given as `input`; nothing where the document's variables are not what it says. */
-function inputsOf({ schema, document, operationName, variableValues }: ExecutionArgs): [mutation: string, input: unknown][] {
+function inputsOf({ schema, document, operationName, variableValues }: ExecutionArgs): [mutation: GraphQLField<unknown, unknown>, input: unknown][] {
   const operation = getOperationAST(document, operationName);
   const mutations = schema.getMutationType()?.getFields() ?? {};
   if (!operation) return [];
   const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {});
-  return rootFields(operation.selectionSet, document).flatMap((field): [string, unknown][] => {
+  return rootFields(operation.selectionSet, document).flatMap((field): [GraphQLField<unknown, unknown>, unknown][] => {
     const definition = mutations[field.name.value];
-    return definition === undefined || coerced === undefined ? [] : [[definition.name, getArgumentValues(definition, field, coerced)["input"]]];
+    return definition === undefined || coerced === undefined ? [] : [[definition, getArgumentValues(definition, field, coerced)["input"]]];
   });
 }
 

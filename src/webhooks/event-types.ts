@@ -127,6 +127,7 @@ export const eventTypes = {
     description: "An installation ended for good, and its keys were revoked.",
   },
   "api_key.created": { subject: "api_key", schemaVersion: 1, description: "An API key was made for the installation." },
+  "api_key.rotated": { subject: "api_key", schemaVersion: 1, description: "An API key got a successor, and ends itself when the overlap is over." },
   "api_key.revoked": { subject: "api_key", schemaVersion: 1, description: "An API key of the installation was revoked." },
   "api_key.expiring": { subject: "api_key", schemaVersion: 1, description: "An API key of the installation ends in seven days, or in one." },
   "webhook_endpoint.degraded": {

@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import type { FixtureEndpoint, FixtureParts } from "./signature-fixture.ts";
+import { placeOfSecret } from "./signatures.ts";
 
 interface SealedRow {
   readonly id: string;
@@ -36,7 +37,7 @@ const sealedSecrets = (now: Date): RawBuilder<readonly SealedRow[]> => sql<reado
 export function openFixture({ endpoint, secrets }: SealedFixture, keyring: Keyring, now: Date): FixtureParts {
   const opened = secrets.map(({ id, version, sealed, dataKey, keyId }) => {
     const row = { sealed: Buffer.from(sealed, "base64"), dataKey: Buffer.from(dataKey, "base64"), keyId };
-    return { version, value: keyring.open(row, { table: "webhook_secret", column: "sealed", rowId: id }).toString("utf8") };
+    return { version, value: keyring.open(row, placeOfSecret(id)).toString("utf8") };
   });
   return { endpoint, secrets: opened, now };
 }

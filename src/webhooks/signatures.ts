@@ -3,6 +3,7 @@
  * being replaced both sign, so that a receiver with either of them verifies.
  */
 import { createHmac, randomBytes } from "node:crypto";
+import type { Place } from "#foundation/encryption.ts";
 
 export interface Signed {
   /** `webhook-id`: the event's. */
@@ -16,6 +17,9 @@ export interface Signed {
 
 const secretPrefix = "whsec_";
 const secretBytes = 32;
+
+/** What a secret is sealed for. */
+export const placeOfSecret = (id: string): Place => ({ table: "webhook_secret", column: "sealed", rowId: id });
 
 /** The value of `webhook-signature`. */
 export function sign({ id, timestampSeconds, body, secrets }: Signed): string {

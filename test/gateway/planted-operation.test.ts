@@ -40,6 +40,7 @@ describe("an operation with a scope and a body", () => {
         clock: world.clock,
         publicUrl,
         limiter: createMemoryLimiter(1),
+        credentials: world.app.credentials,
         prepare: () => undefined,
         doOnce: () => Promise.reject(new Error("The operation is not idempotent.")),
         compile: () => (call) => {

@@ -35,6 +35,20 @@ describe("in memory", () => {
     expect(limiter.peek("write", "a")).toMatchObject({ remaining: 119 });
   });
 
+  it("takes back what was counted, in the window that it was counted in", () => {
+    let now = 0;
+    const limiter = createMemoryLimiter(1, () => now);
+    for (let count = 0; count < 10; count += 1) expect(limiter.consume("login-fail", "x")).toMatchObject({ isExceeded: false });
+    void limiter.giveBack("login-fail", "x");
+    expect(limiter.consume("login-fail", "x")).toMatchObject({ remaining: 0, isExceeded: false });
+    expect(limiter.consume("login-fail", "x")).toMatchObject({ isExceeded: true });
+    now += 600_000;
+    void limiter.giveBack("login-fail", "x");
+    void limiter.giveBack("login-fail", "nobody");
+    expect(limiter.consume("login-fail", "x")).toMatchObject({ remaining: 9 });
+    expect(limiter.consume("login-fail", "nobody")).toMatchObject({ remaining: 9 });
+  });
+
   it.each([
     [0.1, 60],
     [2, 1200],
@@ -80,6 +94,9 @@ describe("with Redis", () => {
       expect(await limiter.consume("auth-fail", "x")).toMatchObject({ quota: 20, remaining: 20 - count, isExceeded: false });
     expect(await limiter.consume("auth-fail", "x")).toMatchObject({ isExceeded: true });
     expect(await limiter.peek("auth-fail", "x")).toMatchObject({ remaining: 0 });
+    await limiter.giveBack("auth-fail", "x");
+    await limiter.giveBack("auth-fail", "x");
+    expect(await limiter.peek("auth-fail", "x")).toMatchObject({ remaining: 1 });
     expect(logged).toHaveLength(1);
     expect(JSON.parse(logged[0] ?? "")).toMatchObject({ level: "warn", event: "rate_limiter_away" });
   });

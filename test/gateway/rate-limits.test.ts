@@ -144,6 +144,32 @@ describe("guessing keys", () => {
     });
   });
 
+  it("is one limit for both doors, and a valid token passes all the same", async () => {
+    const other = "203.0.113.34";
+    const ask = (token: string): Promise<Answer> =>
+      world().send({
+        method: "POST",
+        url: "/graphql",
+        headers: { ...from(other), authorization: `Bearer ${token}` },
+        body: { query: "{ __typename }" },
+      });
+    const { admin } = world().demo.tokens;
+    const [wrongTokens, wrongKeys] = [
+      await repeat(10, () => ask(withOtherSecret(admin))),
+      await repeat(10, () => get(identity, other, unknownKey())),
+    ];
+    expect([...wrongTokens, ...wrongKeys].map(({ status }) => status)).toEqual(Array(20).fill(401));
+    const refused = await ask(withOtherSecret(admin));
+    expect(refused.status).toBe(429);
+    expect(refused.headers["retry-after"]).toBe("300");
+    expect(refused.body.errors).toMatchObject([
+      { extensions: { code: "too_many_failed_attempts", retryAfterSeconds: 300, details: [quotaExceeded("auth-fail")] } },
+    ]);
+    expect((await get(identity, other, unknownKey())).status).toBe(429);
+    expect([(await ask(admin)).status, (await get(identity, other, world().demo.keys.full)).status]).toEqual([200, 200]);
+    expect((await world().send({ method: "POST", url: "/graphql", headers: from(other), body: { query: "{ __typename }" } })).status).toBe(401);
+  });
+
   it("costs the database nothing once an anonymous caller is over the limit", async () => {
     const other = "203.0.113.33";
     await repeat(60, () => get(search, other));

@@ -68,6 +68,35 @@ describe.each(["pglite", "postgres"] as const)("events of access on %s", (engine
     expect(told[1]?.cause).toMatchObject({ actor: "staff", operationId: null });
   });
 
+  it("tell of a key that is rotated, and of its successor", async () => {
+    const id = await makeKey();
+    const { data } = await operate(
+      `apiKeyRotate(input: { apiKeyId: "${id}" }) { value apiKey { id name scopes } rotated { id rotatesTo version expiresAt } }`,
+    );
+    secrets.push(data.value.split("_")[3] ?? "");
+    const endsAt = new Date(world.clock.now().getTime() + 24 * hourMs).toISOString();
+    expect(data).toMatchObject({
+      apiKey: { name: "Server", scopes: ["catalog:read"] },
+      rotated: { id, rotatesTo: data.apiKey.id, version: 2, expiresAt: endsAt },
+    });
+    const told = (await listen()).slice(1);
+    expect(told.map(({ type, subject }) => [type, subject.id, subject.version])).toEqual([
+      ["api_key.created", data.apiKey.id, 1],
+      ["api_key.rotated", id, 2],
+    ]);
+    expect(told[1]?.data).toMatchObject({
+      object: { rotatesTo: data.apiKey.id, expiresAt: endsAt },
+      previous: { version: 1, rotatesTo: null, expiresAt: null },
+    });
+    expect((await operate(`apiKeyRotate(input: { apiKeyId: "${id}" }) { value }`)).error).toMatchObject({
+      code: "invalid_state",
+      conflict: { resource: "api_key", id, currentStatus: "rotated", currentVersion: 2 },
+    });
+    for (const overlapHours of [-1, 169])
+      expect((await operate(`apiKeyRotate(input: { apiKeyId: "${id}", overlapHours: ${overlapHours} }) { value }`)).error.code).toBe("invalid_field");
+    expect(await listen()).toEqual([]);
+  });
+
   it("tell of what an installation may do and whether it may call", async () => {
     await setScopes("CATALOG_READ");
     await setScopes("CATALOG_READ");

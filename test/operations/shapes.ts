@@ -66,6 +66,32 @@ export const identityAnswer = z.strictObject({
   }),
 });
 
+const scopeNames = z.array(z.enum(["catalog:read", "checkout:quote", "webhooks:read", "webhooks:write"]));
+
+export const readinessAnswer = z.strictObject({
+  data: z.strictObject({
+    status: z.enum(["ready", "degraded", "action_required", "blocked"]),
+    evaluatedAt: timestamp,
+    installationId: id("ins"),
+    requiredScopes: scopeNames,
+    grantedScopes: scopeNames,
+    missingScopes: scopeNames,
+    checks: z
+      .array(
+        z.strictObject({
+          code: z.string(),
+          status: z.enum(["pass", "warn", "fail", "skipped"]),
+          severity: z.enum(["blocking", "advisory"]),
+          message: z.string().min(1),
+          remedy: z.string().nullable(),
+          since: timestamp.nullable(),
+        }),
+      )
+      .length(12),
+    nextActionAt: timestamp.nullable(),
+  }),
+});
+
 export const listAnswer = z.strictObject({
   data: z.array(z.strictObject(summary)),
   meta: z.strictObject({

@@ -37,5 +37,12 @@ export function errorBody(answer: Answer, { code, details = [], retryAfterSecond
   };
 }
 
-export const challenge = `Bearer realm="${publicUrl}"`;
-export const challengeInvalid = `${challenge}, error="invalid_token"`;
+const bearerChallenge = `Bearer realm="${publicUrl}"`;
+const resourceMetadata = `resource_metadata="${publicUrl}/.well-known/oauth-protected-resource"`;
+
+/** Where an API key is missing: it, or an access token. */
+export const challenge = `${bearerChallenge}, DPoP algs="ES256 EdDSA", ${resourceMetadata}`;
+export const challengeInvalid = `${bearerChallenge}, error="invalid_token"`;
+/** Where only an access token will do. */
+export const dpopChallenge = `DPoP algs="ES256 EdDSA", ${resourceMetadata}`;
+export const dpopChallengeFor = (error: string): string => `DPoP algs="ES256 EdDSA", error="${error}", ${resourceMetadata}`;

@@ -21,5 +21,5 @@ export function useWorld(engine: Engine = "pglite", options: WorldOptions = {}):
 export async function statementsOf(world: World, call: () => Promise<unknown>): Promise<string[]> {
   world.statements.length = 0;
   await call();
-  return world.statements.filter((text) => !text.startsWith("update api_key set last_used_at"));
+  return world.statements.filter((text) => !/^update (?:api_key|oauth_grant) set last_used_at/.test(text));
 }

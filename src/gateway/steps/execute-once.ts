@@ -1,4 +1,5 @@
 /** Runs the operation's document in one transaction with the record of its answer, or answers what was recorded. */
+import { isIntegrator } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
 import { fingerprintOf } from "#foundation/idempotency-key.ts";
 import { type Call, type Step } from "#gateway/call.ts";
@@ -27,8 +28,8 @@ export const executeOnce: Step = {
   },
 };
 
-/** A key belongs to the installation, so that a retry survives the change of its API key. */
+/** A key belongs to the installation, so that a retry survives the change of its API key or token. */
 function ownKey({ viewer, idempotencyKey }: Call): { ownerId: string; key: string } {
-  if (viewer.kind !== "api_key" || idempotencyKey === undefined) throw fail("idempotency_key_required");
+  if (!isIntegrator(viewer) || idempotencyKey === undefined) throw fail("idempotency_key_required");
   return { ownerId: viewer.installationId, key: idempotencyKey };
 }

@@ -1,22 +1,38 @@
-/** Who asks: verifies the API key. Credentials of a suspended installation or merchant are refused, but where the operation says otherwise. */
-import { recordUse, verifyApiKey } from "#access/keys/api-keys.ts";
+/** Who asks: verifies the API key or the access token. Credentials of a suspended installation or merchant are refused, but where the operation says otherwise. */
+import { serverMetadataPath } from "#access/oauth/oauth-terms.ts";
 import { fail } from "#foundation/failure.ts";
+import { createAdmission } from "#gateway/admission.ts";
 import { type Step } from "#gateway/call.ts";
-import { authenticate, challenge } from "#gateway/credentials.ts";
+import type { Door } from "#gateway/challenges.ts";
+import type { Security } from "#gateway/contract.ts";
+import { authenticate, noteCredentialUse, verifyIntegrator } from "#gateway/credentials.ts";
 
 export const identify: Step = {
   name: "identify",
   phase: "headers",
-  appliesTo: ({ security }) => security.kind === "api_key",
-  create: ({ db, clock, limiter, publicUrl }, { security }) => {
-    const mayBeSuspended = security.kind === "api_key" && security.whileSuspended;
-    const verify = (token: string): ReturnType<typeof verifyApiKey> => verifyApiKey(db, token, clock.now());
+  appliesTo: ({ security }) => security.kind !== "anonymous",
+  create: (services, operation) => {
+    const door = doorOf(operation.security, services.publicUrl);
+    const admission = createAdmission(services, operation);
+    const isKeyTaken = door.schemes.includes("bearer");
     return async (call) => {
-      const viewer = await authenticate(call.request, { limiter, publicUrl, verify });
-      if (viewer.suspended !== null && !mayBeSuspended) throw challenge(fail(viewer.suspended), publicUrl);
+      const viewer = await authenticate(call.request, {
+        ...door,
+        limiter: services.limiter,
+        verify: (authorization) => {
+          if (authorization.scheme === "bearer" && !isKeyTaken) throw fail("oauth_token_invalid", { message: "Only an access token will do here." });
+          return verifyIntegrator(call.request, authorization, { credentials: services.credentials, admit: admission(call) });
+        },
+      });
       call.viewer = viewer;
       // After the answer: a read is not kept waiting for this, and losing it costs nothing.
-      call.reply.raw.once("finish", () => void recordUse(db, viewer.apiKeyId, clock.now()).catch(() => undefined));
+      call.reply.raw.once("finish", () => void noteCredentialUse(viewer, services).catch(() => undefined));
     };
   },
 };
+
+/** Who has no token yet is told where clients begin. */
+function doorOf({ kind }: Security, publicUrl: string): Door {
+  if (kind !== "oauth") return { publicUrl, schemes: ["bearer", "dpop"] };
+  return { publicUrl, schemes: ["dpop"], hint: `How to get an access token: ${publicUrl}${serverMetadataPath}.` };
+}

@@ -1,4 +1,6 @@
-/** Callers with a key are limited by the key: reads and writes each have a bucket. What has a bucket of its own is counted by installation. */
+/** Callers with a credential are limited by the key or the grant, or by their installation (admission.ts). */
+import { isIntegrator } from "#access/viewer.ts";
+import { countedAs } from "#gateway/admission.ts";
 import { type Step } from "#gateway/call.ts";
 import { takeOne } from "#gateway/limit.ts";
 
@@ -6,11 +8,7 @@ export const limitByKey: Step = {
   name: "limit by key",
   phase: "headers",
   appliesTo: () => true,
-  create: ({ limiter }, { method, ownBucket }) => {
-    const bucket = ownBucket ?? (method === "GET" ? "default" : "write");
-    return ({ viewer, reply }) => {
-      if (viewer.kind !== "api_key") return undefined;
-      return takeOne(limiter, reply, { bucket, key: ownBucket === null ? viewer.apiKeyId : viewer.installationId });
-    };
+  create: ({ limiter }, operation) => {
+    return ({ viewer, reply }) => (isIntegrator(viewer) ? takeOne(limiter, reply, countedAs(viewer, operation)) : undefined);
   },
 };

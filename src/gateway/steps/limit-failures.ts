@@ -2,6 +2,7 @@
  * Guessing has an end. Failures of the kinds named are counted by what they were tried on and by credential, outside of any transaction; used up,
  * the next attempt is refused before it is made, and one that fails beside others at once learns no more than that.
  */
+import { credentialIdOf, isIntegrator } from "#access/viewer.ts";
 import type { FailureCode } from "#foundation/failure.ts";
 import { Failure } from "#foundation/failure.ts";
 import type { Call, GatewayServices, Step } from "#gateway/call.ts";
@@ -38,7 +39,7 @@ export async function countFailure(error: unknown, call: Call, { limiter }: Gate
 const isCounted = (code: FailureCode, { codes }: FailureLimit): boolean => codes.includes(code);
 
 function counted({ variables, viewer }: Call, { bucket, credentialBucket, by }: FailureLimit): [FailureLimit["bucket"], string][] {
-  const credential = viewer.kind === "api_key" ? viewer.apiKeyId : "";
+  const credential = isIntegrator(viewer) ? credentialIdOf(viewer) : "";
   return [
     [bucket, String(variables[by])],
     [credentialBucket, credential],

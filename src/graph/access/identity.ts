@@ -2,9 +2,10 @@
 import { credentialBuckets, quotas, scaledQuota } from "#access/limits.ts";
 import { apiKeyList, type ApiKeyRow, installationList } from "#access/tenants/read-tenants.ts";
 import { type Scope, scopeDescriptions } from "#access/scopes.ts";
-import { builder, type Caller, everybody, staff } from "#graph/builder.ts";
+import { isIntegrator } from "#access/viewer.ts";
+import { builder, everybody, integrators, readers, staff } from "#graph/builder.ts";
 import { defineEnum } from "#graph/enums.ts";
-import { ApiKeyRef, AppRef, InstallationRef, MerchantRef, ViewerRef } from "#graph/refs.ts";
+import { ApiKeyRef, AppRef, InstallationRef, MerchantRef, OAuthGrantRef, ViewerRef } from "#graph/refs.ts";
 import { ownerOf } from "#graph/tenancy.ts";
 
 export const ModeEnum = defineEnum("Mode", {
@@ -15,17 +16,6 @@ export const ModeEnum = defineEnum("Mode", {
 const CredentialEnum = defineEnum("Credential", {
   description: "What a caller showed.",
   values: { api_key: "An API key of an installation.", oauth: "An OAuth access token of an installation.", internal_token: "An internal token." },
-});
-
-const Grant = builder.objectRef<{ id: string; clientId: string; scopes: string[]; issuedAt: Date; expiresAt: Date }>("OAuthGrant").implement({
-  description: "What a merchant granted to an OAuth client.",
-  fields: (t) => ({
-    id: t.exposeID("id", { description: "The grant's id." }),
-    clientId: t.exposeString("clientId", { description: "The client it was granted to." }),
-    scopes: t.exposeStringList("scopes", { description: "What was granted, sorted." }),
-    issuedAt: t.expose("issuedAt", { type: "DateTime", description: "When it was granted." }),
-    expiresAt: t.expose("expiresAt", { type: "DateTime", description: "When it ends." }),
-  }),
 });
 
 const RateLimit = builder.objectRef<{ bucket: string; quota: number; windowSeconds: number }>("RateLimit").implement({
@@ -45,15 +35,13 @@ const Api = builder.objectRef<{ serverTime: Date }>("ApiInfo").implement({
   }),
 });
 
-const keyed: readonly Caller[] = ["api_key"];
-
 ViewerRef.implement({
   description: "The caller.",
   fields: (t) => ({
     credential: t.field({
       type: CredentialEnum,
       description: "What the caller showed.",
-      resolve: (viewer) => (viewer.kind === "internal" ? "internal_token" : "api_key"),
+      resolve: (viewer) => (viewer.kind === "internal" ? "internal_token" : viewer.kind === "oauth" ? "oauth" : "api_key"),
     }),
     role: t.field({
       type: "String",
@@ -68,22 +56,22 @@ ViewerRef.implement({
       resolve: (viewer, _args, { loaders }) => (viewer.kind === "api_key" ? loaders.apiKeys.load(viewer.apiKeyId) : null),
     }),
     oauthGrant: t.field({
-      type: Grant,
+      type: OAuthGrantRef,
       nullable: true,
       description: "The grant behind the OAuth token of the call; null when it came with something else.",
-      resolve: () => null,
+      resolve: (viewer, _args, { loaders }) => (viewer.kind === "oauth" ? loaders.oauthGrants.load(viewer.grantId) : null),
     }),
     installation: t.field({
       type: InstallationRef,
       nullable: true,
       description: "The installation that the credential belongs to.",
-      resolve: (viewer, _args, { loaders }) => (viewer.kind === "api_key" ? loaders.installations.load(viewer.installationId) : null),
+      resolve: (viewer, _args, { loaders }) => (isIntegrator(viewer) ? loaders.installations.load(viewer.installationId) : null),
     }),
     app: t.field({
       type: AppRef,
       nullable: true,
       description: "The app that is installed.",
-      resolve: (viewer, _args, { loaders }) => (viewer.kind === "api_key" ? loaders.apps.load(viewer.appId) : null),
+      resolve: (viewer, _args, { loaders }) => (isIntegrator(viewer) ? loaders.apps.load(viewer.appId) : null),
     }),
     merchant: t.field({
       type: MerchantRef,
@@ -161,11 +149,11 @@ builder.queryField("installation", (t) =>
   t.field({
     type: InstallationRef,
     nullable: true,
-    description: "The installation that the API key of the call belongs to; with an internal token the one named by `id`.",
-    authScopes: { callers: [...keyed, "admin", "analyst", "operator", "system"] },
-    args: { id: t.arg.id({ description: "The installation's id; ignored with an API key." }) },
+    description: "The installation that the credential of the call belongs to; with an internal token the one named by `id`.",
+    authScopes: { callers: [...integrators, ...readers, "system"] },
+    args: { id: t.arg.id({ description: "The installation's id; ignored with a credential of an installation." }) },
     resolve: async (_root, { id }, { viewer, loaders, db }) => {
-      if (viewer.kind === "api_key") return loaders.installations.load(viewer.installationId);
+      if (isIntegrator(viewer)) return loaders.installations.load(viewer.installationId);
       if (viewer.kind === "anonymous" || id === null || id === undefined) return null;
       const found = await installationList(db, viewer.merchantId).where("id", "=", id).executeTakeFirst();
       return found ?? null;

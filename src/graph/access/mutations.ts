@@ -1,18 +1,13 @@
-/** Letting in and shutting out: merchants, apps, installations, API keys and internal tokens. */
+/** Letting in and shutting out: merchants, apps and installations. */
 import { z } from "zod";
-import { createApiKey, revokeApiKey } from "#access/keys/api-keys.ts";
-import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
-import { type ApiKeyRow, findInternalTokens, type InternalTokenRow } from "#access/tenants/read-tenants.ts";
 import { changeInstallation, createApp, createInstallation, createMerchant, updateMerchant } from "#access/tenants/tenants.ts";
 import { reindexMerchant } from "#commerce/search/reindex-merchant.ts";
-import { fail } from "#foundation/failure.ts";
 import { builder, platform, staff } from "#graph/builder.ts";
 import { expectedVersion } from "#graph/catalog/inputs.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { ModeEnum, ScopeEnum } from "./identity.ts";
 import { accessMutation, type AccessWork, loadAnew } from "#graph/mutation.ts";
-import { ApiKeyRef, AppRef, InstallationRef, InternalTokenRef, MerchantRef } from "#graph/refs.ts";
-import { RoleEnum } from "./tenants.ts";
+import { AppRef, InstallationRef, MerchantRef } from "#graph/refs.ts";
 
 const name = z.string().trim().min(1).max(200);
 
@@ -76,60 +71,8 @@ const InstallationTransitionInput = builder.inputType("InstallationTransitionInp
   fields: (t) => ({ installationId: t.id({ required: true, description: "The installation." }) }),
 });
 
-const ApiKeyCreateInput = builder.inputType("ApiKeyCreateInput", {
-  description: "A new API key.",
-  fields: (t) => ({
-    installationId: t.id({ required: true, description: "The installation it is for." }),
-    name: t.string({ required: true, description: "What it is for.", validate: name }),
-    scopes: t.field({ type: [ScopeEnum], required: true, description: "What it may do: nothing that its installation may not." }),
-    expiresAt: t.field({ type: "DateTime", description: "When it ends; left out: never." }),
-  }),
-});
-
-const ApiKeyRevokeInput = builder.inputType("ApiKeyRevokeInput", {
-  description: "An API key to revoke.",
-  fields: (t) => ({ apiKeyId: t.id({ required: true, description: "The key." }) }),
-});
-
-const InternalTokenCreateInput = builder.inputType("InternalTokenCreateInput", {
-  description: "A new internal token.",
-  fields: (t) => ({
-    name: t.string({ required: true, description: "What it is for.", validate: name }),
-    role: t.field({ type: RoleEnum, required: true, description: "What it may do." }),
-    merchantId: t.id({ description: "The merchant it is for. Tokens of the platform (operators, some analysts) have none." }),
-    expiresAt: t.field({ type: "DateTime", description: "When it ends; left out: never." }),
-  }),
-});
-
-const InternalTokenRevokeInput = builder.inputType("InternalTokenRevokeInput", {
-  description: "An internal token to revoke.",
-  fields: (t) => ({ internalTokenId: t.id({ required: true, description: "The token." }) }),
-});
-
-const ApiKeyCreated = builder.objectRef<{ apiKey: ApiKeyRow; value: string }>("ApiKeyCreated").implement({
-  description: "A new API key.",
-  fields: (t) => ({
-    apiKey: t.expose("apiKey", { type: ApiKeyRef, description: "What is known of it from now on." }),
-    value: t.exposeString("value", { description: "The key itself. It is shown this once." }),
-  }),
-});
-
-const InternalTokenCreated = builder.objectRef<{ internalToken: InternalTokenRow; value: string }>("InternalTokenCreated").implement({
-  description: "A new internal token.",
-  fields: (t) => ({
-    internalToken: t.expose("internalToken", { type: InternalTokenRef, description: "What is known of it from now on." }),
-    value: t.exposeString("value", { description: "The token itself. It is shown this once." }),
-  }),
-});
-
 const merchantOf = ({ loaders }: GraphContext, id: string) => loadAnew(loaders.merchants, id);
 const installationOf = ({ loaders }: GraphContext, id: string) => loadAnew(loaders.installations, id);
-const tokenOf = async ({ db }: GraphContext, id: string): Promise<InternalTokenRow> => {
-  const [token] = await findInternalTokens(db, [id]);
-  if (token === undefined) throw fail("resource_not_found");
-  return token;
-};
-
 accessMutation("merchantCreate", {
   description: "Makes a merchant.",
   callers: platform,
@@ -236,50 +179,3 @@ for (const [field, description, status] of transitions) {
     answer: installationOf,
   });
 }
-
-accessMutation("apiKeyCreate", {
-  description: "Makes an API key. The key itself is in this answer and nowhere else.",
-  callers: staff,
-  input: ApiKeyCreateInput,
-  type: ApiKeyCreated,
-  change: async (transaction, access, { expiresAt, ...input }) => {
-    const { happened, ...made } = await createApiKey(transaction, access, { ...input, expiresAt: expiresAt ?? null });
-    access.tell(happened);
-    return made;
-  },
-  answer: async ({ loaders }, { apiKeyId, value }) => ({ value, apiKey: await loaders.apiKeys.load(apiKeyId) }),
-});
-
-accessMutation("apiKeyRevoke", {
-  description: "Revokes an API key: it is refused from now on.",
-  callers: staff,
-  input: ApiKeyRevokeInput,
-  type: ApiKeyRef,
-  change: async (transaction, access, { apiKeyId }) => {
-    access.tell(await revokeApiKey(transaction, access, apiKeyId));
-    return apiKeyId;
-  },
-  answer: ({ loaders }, id) => loadAnew(loaders.apiKeys, id),
-});
-
-accessMutation("internalTokenCreate", {
-  description: "Makes an internal token. The token itself is in this answer and nowhere else.",
-  callers: staff,
-  input: InternalTokenCreateInput,
-  type: InternalTokenCreated,
-  change: (transaction, access, { expiresAt, merchantId, ...input }) =>
-    createInternalToken(transaction, access, { ...input, merchantId: merchantId ?? access.merchantId, expiresAt: expiresAt ?? null }),
-  answer: async (context, { internalTokenId, value }) => ({ value, internalToken: await tokenOf(context, internalTokenId) }),
-});
-
-accessMutation("internalTokenRevoke", {
-  description: "Revokes an internal token: it is refused from now on.",
-  callers: staff,
-  input: InternalTokenRevokeInput,
-  type: InternalTokenRef,
-  change: async (transaction, access, { internalTokenId }) => {
-    await revokeInternalToken(transaction, access, internalTokenId);
-    return internalTokenId;
-  },
-  answer: tokenOf,
-});

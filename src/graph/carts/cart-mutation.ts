@@ -2,7 +2,7 @@
 import type { InputRef, ShapeFromTypeParam, TypeParam } from "@pothos/core";
 import type { CartTenant } from "#commerce/carts/change-cart.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { builder, type Caller, staff } from "#graph/builder.ts";
+import { builder, type Caller, integrators, staff } from "#graph/builder.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { changeOf, idempotencyKeyArgument, idempotencyKeyDescription } from "#graph/mutation.ts";
 import { tenantOf } from "#graph/tenancy.ts";
@@ -19,7 +19,7 @@ interface CartMutation<Input extends object, Changed, Type extends TypeParam<Typ
 }
 
 export const frontends: readonly Caller[] = ["storefront", ...staff];
-export const everyClient: readonly Caller[] = ["api_key", ...frontends];
+export const everyClient: readonly Caller[] = [...integrators, ...frontends];
 
 export function cartMutation<Input extends object, Changed, Type extends TypeParam<Types>>(
   name: string,

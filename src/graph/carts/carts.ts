@@ -6,7 +6,7 @@ import { cartList, findCartByToken } from "#commerce/carts/find-carts.ts";
 import { type CartLineView, type CartView, offeredDelivery, toCart } from "#commerce/carts/render-cart.ts";
 import type { WarningView } from "#commerce/carts/warnings.ts";
 import { fail } from "#foundation/failure.ts";
-import { builder, callerOf, readers } from "#graph/builder.ts";
+import { builder, callerOf, integrators, readers } from "#graph/builder.ts";
 import { AvailabilityEnum, type Restriction, RestrictionEnum } from "#graph/catalog/products.ts";
 import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
 import type { GraphContext } from "#graph/context.ts";
@@ -21,7 +21,7 @@ import {
   MoneyRef,
   PromotionStateRef,
 } from "#graph/refs.ts";
-import { ownerOf, tenantOf } from "#graph/tenancy.ts";
+import { listedOwner, ownerOf, tenantOf } from "#graph/tenancy.ts";
 import { CartStatusEnum, CheckoutStatusEnum, DiscountSourceEnum, RevocationReasonEnum, WarningCodeEnum } from "./cart-enums.ts";
 
 MaskedAddressRef.implement({
@@ -215,7 +215,7 @@ builder.queryFields((t) => ({
     type: CartRef,
     nullable: true,
     description: "A cart by its id; null when there is none, or it ended more than 90 days ago. Over REST a 404.",
-    authScopes: { callers: ["api_key", "storefront", "system", ...readers] },
+    authScopes: { callers: [...integrators, "storefront", "system", ...readers] },
     args: { id: t.arg.id({ required: true, description: "The cart's id, `cart_…`." }) },
     resolve: async (_root, { id }, context) => {
       const cart = await context.loaders.carts.load(id);
@@ -236,7 +236,7 @@ builder.queryFields((t) => ({
         const isStorefront = callerOf(context.viewer) === "storefront";
         if (isStorefront && context.buyerReference === null)
           throw fail("role_not_allowed", { message: "A storefront lists carts of a buyer: X-Buyer-Reference says whose." });
-        const owner = ownerOf(context) ?? merchantId ?? null;
+        const owner = listedOwner(context, merchantId);
         const filter = {
           merchantId: owner,
           status: status ?? null,

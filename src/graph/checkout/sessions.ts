@@ -11,7 +11,7 @@ import { CartStatusEnum } from "#graph/carts/cart-enums.ts";
 import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { CartRef, CheckoutSessionRef, MerchantSummaryRef, MoneyRef, type SessionShown } from "#graph/refs.ts";
-import { ownerOf } from "#graph/tenancy.ts";
+import { listedOwner } from "#graph/tenancy.ts";
 import { CancelActorEnum, CancelReasonEnum, SessionPaymentStatusEnum, SessionStatusEnum } from "./session-enums.ts";
 import { tokenIdOf } from "./session-mutation.ts";
 
@@ -108,7 +108,7 @@ builder.queryFields((t) => ({
         status: t.arg({ type: SessionStatusEnum, description: "Only those in this status, by the clock." }),
       },
       resolve: async (_root, { merchantId, status, ...args }, context) => {
-        const filter = { merchantId: ownerOf(context) ?? merchantId ?? null, status: status ?? null, now: context.clock.now() };
+        const filter = { merchantId: listedOwner(context, merchantId), status: status ?? null, now: context.clock.now() };
         const query = sessionList(context.db, filter);
         const { edges, ...rest } = await connectionOf(args, { db: context.db, query, column: "hosted_checkout_session.id" });
         const shown = edges.map(async ({ cursor, node }) => {

@@ -5,11 +5,11 @@ import { findLonePayment, findLoneRefund, findPartOwner, orderList } from "#comm
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { type OrderPartViews, toParts } from "#commerce/orders/render-parts.ts";
 import { fail } from "#foundation/failure.ts";
-import { builder, type Caller, callerOf, readers } from "#graph/builder.ts";
+import { builder, type Caller, callerOf, integrators, readers } from "#graph/builder.ts";
 import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { FulfillmentRef, OrderRef, type OrderShown, PaymentRef, RefundRef, ReturnRef, WarrantyRef } from "#graph/refs.ts";
-import { ownerOf } from "#graph/tenancy.ts";
+import { listedOwner, ownerOf } from "#graph/tenancy.ts";
 import { OrderStatusEnum } from "./order-enums.ts";
 import { actorOf } from "./order-mutation.ts";
 import { showOrder } from "./orders.ts";
@@ -32,7 +32,7 @@ builder.queryFields((t) => ({
     type: OrderRef,
     nullable: true,
     description: "An order by its id; null when there is none. A storefront sees those of the buyer that X-Buyer-Reference names. Over REST a 404.",
-    authScopes: { callers: ["api_key", "storefront", "system", ...readers] },
+    authScopes: { callers: [...integrators, "storefront", "system", ...readers] },
     args: { id: t.arg.id({ required: true, description: "The order's id, `ord_…`." }) },
     resolve: async (_root, { id }, context) => {
       const order = await context.loaders.orders.load(id);
@@ -54,7 +54,7 @@ builder.queryFields((t) => ({
       },
       resolve: async (_root, { merchantId, status, buyerReference, ...args }, context) => {
         const filter = {
-          merchantId: ownerOf(context) ?? merchantId ?? null,
+          merchantId: listedOwner(context, merchantId),
           status: status ?? null,
           buyerReference: askedBuyer(context, buyerReference ?? null),
         };

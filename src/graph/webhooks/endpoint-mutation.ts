@@ -1,8 +1,9 @@
 /** What every change of a webhook endpoint does around its rule, and who may make it. Told twice, receivers would be: each happens once. */
+import { isIntegrator } from "#access/viewer.ts";
 import type { InputRef, ShapeFromTypeParam, TypeParam } from "@pothos/core";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { builder, type Caller, staff } from "#graph/builder.ts";
+import { builder, type Caller, integrators, staff } from "#graph/builder.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { causeOf, changeOf, idempotencyKeyArgument, idempotencyKeyDescription } from "#graph/mutation.ts";
 import { tenantOf } from "#graph/tenancy.ts";
@@ -19,7 +20,7 @@ interface EndpointMutation<Input extends object, Changed, Type extends TypeParam
 }
 
 /** Who runs a merchant; over REST an installation, for itself. */
-export const installationsAndStaff: readonly Caller[] = ["api_key", ...staff];
+export const installationsAndStaff: readonly Caller[] = [...integrators, ...staff];
 
 export function endpointMutation<Input extends object, Changed, Type extends TypeParam<Types>>(
   name: string,
@@ -54,7 +55,7 @@ export function changeEndpointOf<Changed>(
 ): Promise<Changed> {
   const { services, viewer } = context;
   const { keyring, render, isLoopbackAllowed, resolvedNames } = services;
-  const installationId = viewer.kind === "api_key" ? viewer.installationId : null;
+  const installationId = isIntegrator(viewer) ? viewer.installationId : null;
   return changeOf(context, tenantOf(context, merchantId), (transaction, { merchantId: owner, now, outbox }) =>
     work(transaction, {
       merchantId: owner,

@@ -1,5 +1,6 @@
 /** Webhook endpoints: the addresses that an installation wants to be told at. */
-import { builder, readers } from "#graph/builder.ts";
+import { isIntegrator } from "#access/viewer.ts";
+import { builder, integrators, readers } from "#graph/builder.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { defineEnum } from "#graph/enums.ts";
 import { InstallationRef, WebhookEndpointRef } from "#graph/refs.ts";
@@ -127,7 +128,7 @@ builder.objectField(InstallationRef, "webhookEndpointList", (t) =>
 /** An installation sees its own, a merchant those of all of its installations. */
 function isVisible({ merchantId, installationId }: WebhookEndpoint, { viewer }: GraphContext): boolean {
   if (viewer.kind === "anonymous") return false;
-  if (viewer.kind === "api_key") return installationId === viewer.installationId;
+  if (isIntegrator(viewer)) return installationId === viewer.installationId;
   return viewer.merchantId === null || merchantId === viewer.merchantId;
 }
 
@@ -136,7 +137,7 @@ builder.queryField("webhookEndpoint", (t) =>
     type: WebhookEndpointRef,
     nullable: true,
     description: "A webhook endpoint by its id; null when there is none. Over REST a 404.",
-    authScopes: { callers: ["api_key", "system", ...readers] },
+    authScopes: { callers: [...integrators, "system", ...readers] },
     args: { id: t.arg.id({ required: true, description: "The endpoint's id, `whe_…`." }) },
     resolve: async (_root, { id }, context) => {
       const endpoint = await context.loaders.webhookEndpoints.load(id);

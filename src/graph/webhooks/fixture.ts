@@ -1,6 +1,7 @@
 /** What a developer tests a verifier of signatures with. */
 import { fail } from "#foundation/failure.ts";
-import { builder, staff } from "#graph/builder.ts";
+import { builder } from "#graph/builder.ts";
+import { installationsAndStaff } from "./endpoint-mutation.ts";
 import { defineEnum } from "#graph/enums.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
 import { openFixture } from "#webhooks/read-fixture.ts";
@@ -107,7 +108,7 @@ builder.objectField(WebhookEndpointRef, "signatureFixture", (t) =>
   t.field({
     type: Fixture,
     description: "What a verifier of its signatures is tested with; also while it is off.",
-    authScopes: { callers: ["api_key", ...staff] },
+    authScopes: { callers: installationsAndStaff },
     resolve: async ({ id }, _args, { loaders, services, clock }) => {
       const sealed = await loaders.signatureFixtures.load(id);
       if (sealed === null) throw fail("webhook_endpoint_not_found");

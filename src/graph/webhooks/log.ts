@@ -1,5 +1,5 @@
 /** What an installation may see of what happened, and how it was told. */
-import { builder, readers } from "#graph/builder.ts";
+import { builder, integrators, readers } from "#graph/builder.ts";
 import { InstallationRef, WebhookEventRef } from "#graph/refs.ts";
 import type { EventLog } from "#webhooks/delivery-log.ts";
 import { eventCatalogue, eventNames } from "#webhooks/event-catalogue.ts";
@@ -44,7 +44,7 @@ builder.objectField(InstallationRef, "webhookLog", (t) =>
   t.field({
     type: WebhookLog,
     description: "What happened, and how the installation was told of it.",
-    authScopes: { callers: ["api_key", ...readers] },
+    authScopes: { callers: [...integrators, ...readers] },
     resolve: ({ id }) => ({ installationId: id }),
   }),
 );

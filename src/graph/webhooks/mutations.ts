@@ -1,4 +1,5 @@
 /** Changes of webhook endpoints. Making one is a REST operation; all of them are for who runs a merchant. */
+import { isIntegrator } from "#access/viewer.ts";
 import { failAt } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import type { GraphContext } from "#graph/context.ts";
@@ -34,9 +35,9 @@ const EndpointDeleted = builder.objectRef<{ readonly endpointId: string }>("Webh
   fields: (t) => ({ endpointId: t.exposeID("endpointId", { description: "The endpoint that is gone." }) }),
 });
 
-/** An API key's own, whatever it says. */
+/** An app's own, whatever it says. */
 function installationOf({ viewer }: GraphContext, installationId: string | null | undefined): string {
-  if (viewer.kind === "api_key") return viewer.installationId;
+  if (isIntegrator(viewer)) return viewer.installationId;
   if (typeof installationId === "string") return installationId;
   throw failAt("missing_field", {
     in: "body",

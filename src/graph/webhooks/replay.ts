@@ -1,4 +1,5 @@
 /** Sends what was sent before once more. One at a time is a REST operation; many at once is for who runs a merchant. */
+import { isIntegrator } from "#access/viewer.ts";
 import { z } from "zod";
 import { fail } from "#foundation/failure.ts";
 import { builder, staff } from "#graph/builder.ts";
@@ -55,7 +56,7 @@ function replayOf<Changed>(
 ): Promise<Changed> {
   requireOnce(context);
   const { viewer, services } = context;
-  const installationId = viewer.kind === "api_key" ? viewer.installationId : null;
+  const installationId = isIntegrator(viewer) ? viewer.installationId : null;
   return changeOf(context, tenantOf(context, merchantId), (transaction, { merchantId: owner, now }) =>
     work(transaction, { merchantId: owner, installationId, now, wakeDeliveries: services.wakeDeliveries }),
   );

@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Keyring } from "#foundation/encryption.ts";
 import type { AttemptResult, SafeSender } from "#webhooks/safe-request.ts";
-import { sign } from "#webhooks/signatures.ts";
+import { placeOfSecret, sign } from "#webhooks/signatures.ts";
 import type { ClaimedDelivery, SealedSecret } from "./claim-deliveries.ts";
 
 export interface Delivering {
@@ -41,7 +41,7 @@ function headersOf(delivery: ClaimedDelivery, { keyring, now }: Pick<Delivering,
 
 export function openSecret(keyring: Keyring, { id, sealed, dataKey, keyId }: SealedSecret): string {
   const decoded = { sealed: Buffer.from(sealed, "base64"), dataKey: Buffer.from(dataKey, "base64"), keyId };
-  return keyring.open(decoded, { table: "webhook_secret", column: "sealed", rowId: id }).toString("utf8");
+  return keyring.open(decoded, placeOfSecret(id)).toString("utf8");
 }
 
 /** W3C Trace Context: all attempts of a delivery are one trace, each a span of its own. */

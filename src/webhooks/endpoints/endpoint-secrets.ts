@@ -2,7 +2,7 @@
 import type { Keyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { createSecret, secretHint } from "#webhooks/signatures.ts";
+import { createSecret, placeOfSecret, secretHint } from "#webhooks/signatures.ts";
 import { requireVersion, previousOf, type WebhookEndpoint } from "./endpoint-aggregate.ts";
 import { type EndpointTarget, type EndpointTenant, lockEndpoint, readEndpoint, saveEndpoint } from "./change-endpoint.ts";
 
@@ -26,7 +26,7 @@ export async function insertSecret(
   { endpointId, version }: { readonly endpointId: string; readonly version: number },
 ): Promise<SecretShown> {
   const [id, value] = [createId("webhookSecret", now.getTime()), createSecret()];
-  const sealed = keyring.seal(value, { table: "webhook_secret", column: "sealed", rowId: id });
+  const sealed = keyring.seal(value, placeOfSecret(id));
   await transaction
     .insertInto("webhookSecret")
     .values({ id, endpointId, version, ...sealed, hint: secretHint(value), createdAt: now, expiresAt: null })

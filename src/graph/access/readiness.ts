@@ -1,0 +1,105 @@
+/** Whether an installation is ready for its work: the facts of several floors, judged by one rule (access/readiness/readiness.ts). */
+import { type Check, type Readiness, readinessOf } from "#access/readiness/readiness.ts";
+import { isIntegrator } from "#access/viewer.ts";
+import { builder, integrators, readers } from "#graph/builder.ts";
+import { defineEnum } from "#graph/enums.ts";
+import { InstallationRef } from "#graph/refs.ts";
+
+const ReadinessStatusEnum = defineEnum("ReadinessStatus", {
+  description: "How ready an installation is.",
+  values: {
+    ready: "Everything is well.",
+    degraded: "It works; something should be looked at.",
+    action_required: "It cannot do all of its work before somebody acts.",
+    blocked: "The merchant or the installation is suspended, or the app is uninstalled.",
+  },
+});
+
+const CheckCodeEnum = defineEnum("ReadinessCheckCode", {
+  description: "What is checked.",
+  values: {
+    api_key_active: "There is an API key in force. Blocking.",
+    api_key_expiry: "The API key does not end within 14 days. Advisory.",
+    scopes_granted: "The credential may do what the installation is there for. Blocking.",
+    merchant_active: "Neither the merchant nor the installation is suspended. Blocking.",
+    webhook_endpoint_present: "There is a webhook endpoint that is enabled. Advisory.",
+    webhook_delivery_healthy: "Webhooks arrive. Advisory.",
+    webhook_secret_rotation: "No secret that signs webhooks is more than 365 days old. Advisory.",
+    payment_provider_connected: "The merchant can be paid. Blocking.",
+    tax_configured: "Every country that is sold to has a tax rate. Advisory.",
+    market_configured: "The merchant has a market. Blocking.",
+    policy_return_configured: "Every market has a return policy. Advisory.",
+    clock_skew: "The clocks of server and database are at most 2 s apart; over 30 s it fails. Advisory.",
+  },
+});
+
+const CheckStatusEnum = defineEnum("ReadinessCheckStatus", {
+  description: "How a check came out.",
+  values: {
+    pass: "It is well.",
+    warn: "It should be looked at.",
+    fail: "It is not well; of an advisory check this counts as a warning.",
+    skipped: "There is nothing to check.",
+  },
+});
+
+const SeverityEnum = defineEnum("ReadinessSeverity", {
+  description: "What a failed check means.",
+  values: { blocking: "The installation cannot do its work.", advisory: "It can, for now." },
+});
+
+const ReadinessCheck = builder.objectRef<Check>("ReadinessCheck").implement({
+  description: "One thing that an installation needs.",
+  fields: (t) => ({
+    code: t.expose("code", { type: CheckCodeEnum, description: "What is checked." }),
+    status: t.expose("status", { type: CheckStatusEnum, description: "How it came out." }),
+    severity: t.expose("severity", { type: SeverityEnum, description: "What a failure means." }),
+    message: t.exposeString("message", { description: "The same for people, in English; it may change." }),
+    remedy: t.exposeString("remedy", { nullable: true, description: "What to do about it, in English; null where nothing is to be done." }),
+    since: t.expose("since", { type: "DateTime", nullable: true, description: "Since when it has not been well, where that is known." }),
+  }),
+});
+
+const InstallationReadiness = builder.objectRef<Readiness>("InstallationReadiness").implement({
+  description: "Whether an installation can do its work with the credential of the call; for internal tokens, with all of its credentials together.",
+  fields: (t) => ({
+    status: t.expose("status", {
+      type: ReadinessStatusEnum,
+      description: "The sum of the checks: a blocking one that fails asks for action, any other one that is not well makes it degraded.",
+    }),
+    evaluatedAt: t.expose("evaluatedAt", { type: "DateTime", description: "The server's time." }),
+    installationId: t.exposeID("installationId", { description: "The installation, `ins_…`." }),
+    requiredScopes: t.stringList({
+      description: "What the merchant let the installation do, and what its credential was made for; sorted.",
+      resolve: ({ requiredScopes }) => [...requiredScopes],
+    }),
+    grantedScopes: t.stringList({ description: "What the credential may do, sorted.", resolve: ({ grantedScopes }) => [...grantedScopes] }),
+    missingScopes: t.stringList({
+      description: "What is required and not granted, sorted.",
+      resolve: ({ missingScopes }) => [...missingScopes],
+    }),
+    checks: t.field({
+      type: [ReadinessCheck],
+      description: "All checks, always in the same order.",
+      complexity: { multiplier: 12 },
+      resolve: ({ checks }) => [...checks],
+    }),
+    nextActionAt: t.expose("nextActionAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "By when somebody has to act next: an API key ends, or a secret becomes a year old; null where neither will happen.",
+    }),
+  }),
+});
+
+builder.objectField(InstallationRef, "readiness", (t) =>
+  t.field({
+    type: InstallationReadiness,
+    description: "Whether it can do its work, check by check.",
+    authScopes: { callers: [...integrators, ...readers] },
+    resolve: async ({ id }, _args, { viewer, loaders, clock }) => {
+      const [installation, endpoints] = await Promise.all([loaders.readinessFacts.load(id), loaders.endpointsOfInstallations.load(id)]);
+      return readinessOf({ now: clock.now(), installation, credential: isIntegrator(viewer) ? viewer : null, endpoints });
+    },
+  }),
+);

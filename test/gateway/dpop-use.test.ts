@@ -1,0 +1,181 @@
+/** Access tokens in use: a proof for each request, good for one, about the address that the service is known by. */
+import { randomUUID } from "node:crypto";
+import { clockSkew, customFetch, type CustomFetchOptions, DPoP, protectedResourceRequest } from "oauth4webapi";
+import { beforeAll, describe, expect, it } from "vitest";
+import { cartsUrl, makeCart } from "#test/operations/cart-calls.ts";
+import { challengeInvalid, dpopChallengeFor, expectError } from "#test/support/expect-error.ts";
+import { portOf, request, sendRaw } from "#test/support/raw-http.ts";
+import { type Algorithm, createTokenClient, type TokenClient } from "#test/support/token-client.ts";
+import { statementsOf, useWorld } from "#test/support/use-world.ts";
+import { type Answer, publicUrl } from "#test/support/world.ts";
+
+const url = "/api/v1/open/identity";
+
+describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine) => {
+  const world = useWorld(engine);
+  let client: TokenClient;
+  beforeAll(async () => {
+    client = await createTokenClient(world());
+  });
+
+  interface Shown {
+    readonly claims?: Readonly<Record<string, unknown>>;
+    readonly scheme?: string;
+  }
+  const headersFor = async ({ claims = {}, scheme = "DPoP" }: Shown = {}): Promise<{ authorization: string; dpop: string }> => {
+    const token = await client.token();
+    return { authorization: `${scheme} ${token}`, dpop: await client.proof({ url }, token, { claims }) };
+  };
+  const seconds = (): number => world().clock.now().getTime() / 1000;
+  const expectProofRefused = (answer: Answer): void =>
+    expectError(answer, { status: 401, code: "dpop_proof_invalid", headers: { "www-authenticate": dpopChallengeFor("invalid_dpop_proof") } });
+
+  it.each(["ES256", "EdDSA"] as const satisfies readonly Algorithm[])("is taken with a proof of %s, in any case of the scheme", async (algorithm) => {
+    const holder = await createTokenClient(world(), { algorithm });
+    expect((await holder.send({ url })).status).toBe(200);
+    for (const scheme of ["dpop", "DPOP", "DPoP"]) expect((await world().get(url, await headersFor({ scheme }))).status).toBe(200);
+  });
+
+  it("takes a proof once, for whatever it is shown again", async () => {
+    const headers = await headersFor();
+    expect((await world().get(url, headers)).status).toBe(200);
+    expectProofRefused(await world().get(url, headers));
+    world().clock.advance(59_000);
+    expectProofRefused(await world().get(url, headers));
+    expect((await world().get(url, await headersFor())).status).toBe(200);
+  });
+
+  it("takes one of ten equal proofs that come at once", async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const headers = await headersFor();
+      const answers = await Promise.all(Array.from({ length: 10 }, () => world().get(url, headers)));
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+      for (const answer of answers.filter(({ status }) => status !== 200)) expectProofRefused(answer);
+    }
+  });
+
+  it("takes a proof of another token's key with the same id: ids are each key's own", async () => {
+    const other = await createTokenClient(world());
+    const claims = { jti: randomUUID() };
+    for (const holder of [client, other]) {
+      const token = await holder.token();
+      const headers = { authorization: `DPoP ${token}`, dpop: await holder.proof({ url }, token, { claims }) };
+      expect((await world().get(url, headers)).status).toBe(200);
+    }
+    const token = await client.token();
+    expectProofRefused(await world().get(url, { authorization: `DPoP ${token}`, dpop: await client.proof({ url }, token, { claims }) }));
+  });
+
+  it.each([60, 59, 0, -59, -60])("takes a proof that is %d s away from the server's time, and none that is further", async (away) => {
+    expect((await world().get(url, await headersFor({ claims: { iat: seconds() + away } }))).status).toBe(200);
+    const further = away + (away < 0 ? -0.001 : 0.001);
+    const isTaken = Math.abs(further) <= 60;
+    expect((await world().get(url, await headersFor({ claims: { iat: seconds() + further } }))).status).toBe(isTaken ? 200 : 401);
+  });
+
+  it.each([
+    ["in capitals", publicUrl.toUpperCase() + url],
+    ["with its port", `${publicUrl}:443${url}`],
+    ["with a query and a fragment", `${publicUrl}${url}?x=1#y`],
+    ["with dot segments", `${publicUrl}/x/..${url}`],
+    ["with letters encoded", publicUrl + url.replace("open", "%6Fpen")],
+  ])("takes the address as RFC 3986 knows it: %s", async (_name, htu) => {
+    expect((await world().get(url, await headersFor({ claims: { htu } }))).status).toBe(200);
+  });
+
+  it("is known by the public address, whatever host the request names", async () => {
+    expect((await world().get(url, { ...(await headersFor()), host: "evil.test" })).status).toBe(200);
+    const toHost = await headersFor({ claims: { htu: `https://evil.test${url}` } });
+    expectProofRefused(await world().get(url, { ...toHost, host: "evil.test", "x-forwarded-host": "evil.test" }));
+  });
+
+  it("is not taken as Bearer, neither alone nor with a good proof", async () => {
+    const headers = await headersFor({ scheme: "Bearer" });
+    for (const sent of [{ authorization: headers.authorization }, headers])
+      expectError(await world().get(url, sent), {
+        status: 401,
+        code: "oauth_token_invalid",
+        headers: { "www-authenticate": dpopChallengeFor("invalid_token") },
+      });
+  });
+
+  it("does not turn a key into a token: a proof beside a key is not looked at", async () => {
+    expect((await world().get(url, { authorization: `Bearer ${world().demo.keys.full}`, dpop: "x" })).body.data.credential).toBe("api_key");
+  });
+
+  it("costs no statement where the token or the proof is wrong in itself", async () => {
+    await client.send({ url });
+    const good = await headersFor();
+    for (const headers of [
+      { ...good, dpop: "x" },
+      { ...good, authorization: `${good.authorization}x` },
+    ])
+      expect(await statementsOf(world(), () => world().get(url, headers))).toEqual([]);
+  });
+});
+
+describe("header lines", () => {
+  const world = useWorld("pglite");
+  let client: TokenClient;
+  beforeAll(async () => {
+    await world().app.server.listen({ host: "127.0.0.1", port: 0 });
+    client = await createTokenClient(world());
+  });
+
+  const send = (...lines: string[]): Promise<Answer> => sendRaw(portOf(world()), request(`GET ${url} HTTP/1.1`, "Host: api.test", ...lines));
+
+  it("are one for the token and one for the proof", async () => {
+    const token = await client.token();
+    const proofs = await Promise.all(Array.from({ length: 3 }, () => client.proof({ url }, token)));
+    const authorization = `Authorization: DPoP ${token}`;
+    expectError(await send(authorization, authorization, `DPoP: ${proofs[0]}`), {
+      status: 401,
+      code: "credentials_malformed",
+      headers: { "www-authenticate": challengeInvalid },
+    });
+    expectError(await send(authorization, `DPoP: ${proofs[0]}`, `dpop: ${proofs[1]}`), { status: 401, code: "dpop_proof_invalid" });
+    expectError(await send(authorization), { status: 401, code: "dpop_proof_missing" });
+    // None of the refused proofs was used up.
+    for (const proof of proofs) expect((await send(authorization, `DPOP: ${proof}`)).status).toBe(200);
+  });
+});
+
+describe("a client library of others", () => {
+  const world = useWorld("pglite");
+
+  // Its proofs say Ed25519 (RFC 9864) where the metadata says EdDSA.
+  it.each(["ES256", "EdDSA"] as const)("gets through with proofs of %s that it makes itself, reading and changing", async (algorithm) => {
+    const holder = await createTokenClient(world(), { algorithm });
+    const { id } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
+    const skew = Math.round((world().clock.now().getTime() - Date.now()) / 1000);
+    const handle = DPoP({ [clockSkew]: skew }, { privateKey: holder.privateKey, publicKey: holder.publicKey });
+    const throughTheDoor = async (address: string, { method, headers, body }: CustomFetchOptions<string, unknown>): Promise<Response> => {
+      const answer = await world().send({ method, url: address.slice(publicUrl.length), headers, body: body ?? undefined });
+      return new Response(answer.text, {
+        status: answer.status,
+        headers: Object.entries(answer.headers).map(([name, value]) => [name, String(value)]),
+      });
+    };
+    const call = async (method: string, path: string, body?: unknown): Promise<Response> =>
+      protectedResourceRequest(
+        await holder.token(),
+        method,
+        new URL(publicUrl + path),
+        new Headers({ "idempotency-key": randomUUID(), "content-type": "application/json" }),
+        body === undefined ? null : JSON.stringify(body),
+        { DPoP: handle, [customFetch]: throughTheDoor },
+      );
+    expect((await call("GET", url)).status).toBe(200);
+    expect((await call("PUT", `${cartsUrl}/${id}/promotion`, { code: world().demo.promotionCodes.percentage })).status).toBe(200);
+  });
+
+  it("reads the challenge of a refusal", async () => {
+    const { headers, status } = await world().get("/api/v1/oauth/authorize");
+    const response = new Response(null, { status, headers: { "www-authenticate": headers["www-authenticate"] ?? "" } });
+    const refused = protectedResourceRequest("t", "GET", new URL(publicUrl), new Headers(), null, { [customFetch]: () => Promise.resolve(response) });
+    await expect(refused).rejects.toMatchObject({
+      code: "OAUTH_WWW_AUTHENTICATE_CHALLENGE",
+      cause: [{ scheme: "dpop", parameters: { algs: "ES256 EdDSA", resource_metadata: `${publicUrl}/.well-known/oauth-protected-resource` } }],
+    });
+  });
+});

@@ -1,0 +1,136 @@
+/** People of merchants over the graph: made, given another password, disabled and enabled; what is kept of a password lets nobody guess it. */
+import { createHash } from "node:crypto";
+import type * as Crypto from "node:crypto";
+import canonicalize from "canonicalize";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { hashPassword } from "#access/people/passwords.ts";
+import { verifyPassword } from "#access/people/staff.ts";
+import { holdArgon2 } from "#test/support/held-argon2.ts";
+import { useWorld } from "#test/support/use-world.ts";
+
+vi.mock("node:crypto", async (original) => (await import("#test/support/held-argon2.ts")).withHeldArgon2(await original<typeof Crypto>()));
+
+const world = useWorld("pglite");
+const releases: (() => void)[] = [];
+const releaseAll = (): void => releases.splice(0).forEach((release) => release());
+afterEach(releaseAll);
+
+const hold = (): Promise<void> => {
+  const { first, release } = holdArgon2();
+  releases.push(release);
+  return first;
+};
+
+const password = "a long enough password";
+let count = 0;
+const nextEmail = (): string => `graph.${(count += 1)}@shop.example`;
+
+async function ask(mutation: string) {
+  // Entries of one millisecond have no order.
+  world().clock.advance(1);
+  const { body } = await world().graphql(`mutation { ${mutation} }`, { token: "admin" });
+  return { data: body.data?.[Object.keys(body.data)[0] ?? ""], error: body.errors?.[0]?.extensions };
+}
+
+const staffCreate = (input: string, key = ""): string =>
+  `staffCreate(${key === "" ? "" : `idempotencyKey: "${key}", `}input: { name: "Ana", ${input} }) { password staff { id email version } }`;
+const create = async (email: string): Promise<string> => (await ask(staffCreate(`email: "${email}", password: "${password}"`))).data.staff.id;
+const signsIn = async (email: string, typed: string): Promise<boolean> => (await verifyPassword(world().database.db, email, typed)) !== undefined;
+const accountsOf = (email: string) => world().database.db.selectFrom("staffAccount").select("id").where("email", "=", email).execute();
+
+it("gives another password: made and shown once, or given", async () => {
+  const email = nextEmail();
+  const staffId = await create(email);
+  const set = (input: string) => ask(`staffPasswordSet(input: { staffId: "${staffId}" ${input} }) { password staff { id version disabledAt } }`);
+  const made = await set("");
+  expect(made.data).toEqual({ password: expect.stringMatching(/^[\w-]{20}$/), staff: { id: staffId, version: 2, disabledAt: null } });
+  expect([await signsIn(email, password), await signsIn(email, made.data.password)]).toEqual([false, true]);
+  expect((await set('password: "another password"')).data).toEqual({ password: null, staff: { id: staffId, version: 3, disabledAt: null } });
+  expect(await signsIn(email, "another password")).toBe(true);
+  expect((await set('password: "too short"')).error).toMatchObject({ code: "invalid_field", details: [{ field: "/password", code: "length" }] });
+  expect(await signsIn(email, "another password")).toBe(true);
+});
+
+it("enables what was disabled, unless somebody else has the address by now", async () => {
+  const email = nextEmail();
+  const staffId = await create(email);
+  const move = (name: string) => ask(`${name}(input: { staffId: "${staffId}" }) { id version disabledAt }`);
+  expect((await move("staffDisable")).data).toEqual({ id: staffId, version: 2, disabledAt: world().clock.now().toISOString() });
+  expect((await move("staffEnable")).data).toEqual({ id: staffId, version: 3, disabledAt: null });
+  await move("staffDisable");
+  await create(email);
+  expect((await move("staffEnable")).error).toMatchObject({ code: "already_exists", details: [{ field: "/staffId" }] });
+});
+
+it("is written down: what was changed, and no password", async () => {
+  const staffId = await create(nextEmail());
+  await ask(`staffPasswordSet(input: { staffId: "${staffId}", password: "another password", revokeGrants: true }) { password }`);
+  await ask(`staffDisable(input: { staffId: "${staffId}" }) { id }`);
+  await ask(`staffEnable(input: { staffId: "${staffId}" }) { id }`);
+  const entries = await world().database.db.selectFrom("auditEntry").selectAll().where("targetId", "=", staffId).orderBy("id").execute();
+  expect(entries.map(({ action, details }) => [action, details])).toEqual([
+    ["staffCreate", { fields: ["email", "name", "password"] }],
+    ["staffPasswordSet", { fields: ["password", "revokeGrants"] }],
+    ["staffDisable", {}],
+    ["staffEnable", {}],
+  ]);
+  expect(JSON.stringify(entries)).not.toMatch(/long enough|another password/);
+});
+
+describe("hashing", () => {
+  // The embedded database has one connection: whoever hashed in a transaction would keep everybody else out until it is done.
+  it.each([
+    ["without a key", ""],
+    ["with a key", "hashing-1"],
+  ])("goes on outside of any transaction, %s", async (_how, key) => {
+    const email = nextEmail();
+    const first = hold();
+    const created = ask(staffCreate(`email: "${email}"`, key));
+    await first;
+    expect(await accountsOf(email)).toEqual([]);
+    releaseAll();
+    const { data } = await created;
+    expect([data.staff.email, await signsIn(email, data.password)]).toEqual([email, true]);
+  });
+
+  it.each([
+    ["/email", 'email: "nobody"', ""],
+    ["/email", 'email: "nobody"', "hashing-2"],
+    ["/password", 'email: "short@shop.example", password: "short"', ""],
+    ["/password", 'email: "short@shop.example", password: "short"', "hashing-3"],
+  ])("does not begin for what breaks a rule at %s: %s %s", async (field, input, key) => {
+    void hold();
+    expect((await ask(staffCreate(input, key))).error).toMatchObject({ code: "invalid_field", details: [{ field }] });
+  });
+
+  it("has an end: who comes when too many wait is told when to try again, and nothing is made", async () => {
+    const email = nextEmail();
+    void hold();
+    const others = Array.from({ length: 34 }, () => hashPassword(password));
+    for (const key of ["", "hashing-4"])
+      expect((await ask(staffCreate(`email: "${email}"`, key))).error).toMatchObject({ code: "service_unavailable", retryAfterSeconds: 2 });
+    releaseAll();
+    await Promise.all(others);
+    expect(await accountsOf(email)).toEqual([]);
+    expect((await ask(staffCreate(`email: "${email}"`, "hashing-4"))).data.staff.email).toBe(email);
+  });
+});
+
+it("happens once with a key, and what is kept of the request does not let anybody try passwords", async () => {
+  const email = nextEmail();
+  const document = `mutation ($password: String!) { ${staffCreate(`email: "${email}", password: $password`, "kept-1")} }`;
+  const send = async (typed: string) => (await world().graphql(document, { token: "admin", variables: { password: typed } })).body;
+  const before = await world().database.db.selectFrom("idempotencyRecord").select("idempotencyKey").execute();
+  const first = await send(password);
+  expect(await send(password)).toEqual(first);
+  expect((await send("another password")).errors?.[0]?.extensions.code).toBe("idempotency_key_reused");
+  expect(await accountsOf(email)).toHaveLength(1);
+  const rows = await world().database.db.selectFrom("idempotencyRecord").selectAll().execute();
+  expect(rows).toHaveLength(before.length + 1);
+  const { print, parse } = await import("graphql");
+  const asked = { document: print(parse(document)), operationName: null, variables: { password }, buyerReference: null };
+  const plain = createHash("sha256")
+    .update(canonicalize(asked) ?? "")
+    .digest("hex");
+  expect(rows.map(({ fingerprint }) => Buffer.from(fingerprint).toString("hex"))).not.toContain(plain);
+});

@@ -1,0 +1,27 @@
+/** Argon2 that waits for as long as a test says, so that what happens meanwhile happens without a race. Put in by `vi.mock("node:crypto", …)`. */
+import type * as Crypto from "node:crypto";
+
+let held: (() => void)[] | undefined;
+let onHeld: (() => void) | undefined;
+
+/** From now on nothing is hashed. `first` comes true when something is waiting to be. */
+export function holdArgon2(): { readonly first: Promise<void>; readonly release: () => void } {
+  const { promise: first, resolve } = Promise.withResolvers<void>();
+  const waiting: (() => void)[] = [];
+  held = waiting;
+  onHeld = resolve;
+  const release = (): void => {
+    held = undefined;
+    for (const go of waiting) go();
+  };
+  return { first, release };
+}
+
+export function withHeldArgon2(crypto: typeof Crypto): typeof Crypto {
+  const argon2: typeof Crypto.argon2 = (...args) => {
+    if (held === undefined) return crypto.argon2(...args);
+    held.push(() => crypto.argon2(...args));
+    onHeld?.();
+  };
+  return { ...crypto, argon2 };
+}
