@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { FolderUnusable, unusable } from "#database/folder-lock.ts";
-import type { EncryptionKey } from "#foundation/encryption.ts";
+import { createKeyring, type EncryptionKey, type Keyring } from "#foundation/encryption.ts";
 
 export const encryptionKeysRule = "a comma-separated list of id:base64, each key 32 bytes";
 
@@ -21,6 +21,14 @@ export function parseEncryptionKeys(text: string): EncryptionKey[] | string {
   if (keys.length < text.split(",").length) return `must be ${encryptionKeysRule}`;
   return new Set(keys.map(({ id }) => id)).size < keys.length ? "must have each id once" : keys;
 }
+
+interface KeySettings {
+  readonly encryptionKeys: readonly EncryptionKey[] | undefined;
+  readonly dataDir: string;
+}
+
+/** Of the keys that were given, or else of those that are kept. */
+export const readKeyring = ({ encryptionKeys, dataDir }: KeySettings): Keyring => createKeyring(encryptionKeys ?? loadEncryptionKeys(dataDir));
 
 /** The keys kept in the folder. The first call makes one; of several at the same time one makes it, and all use it. */
 export function loadEncryptionKeys(dataDir: string): EncryptionKey[] {

@@ -1,0 +1,92 @@
+/**
+ * Erases a buyer's addresses and e-mails wherever they lie, in one transaction: their data keys go, what is shown of them is reduced to the country, carts
+ * that are still open lose them, the bodies of events that showed a part of them keep an id alone, and answers that were kept for retries are emptied. What
+ * was bought, and for how much, stays.
+ */
+import { sql } from "kysely";
+import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
+import { draftOf } from "#commerce/carts/cart-draft.ts";
+import { statusOf } from "#commerce/carts/cart-status.ts";
+import { applyPlan, type CartTenant, lockCart } from "#commerce/carts/change-cart.ts";
+import { findCarts } from "#commerce/carts/cart-aggregate.ts";
+import { emptyRecords, findRecords } from "#database/idempotency.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { fail } from "#foundation/failure.ts";
+import { type ErasureFinds, whoWasTold } from "./erasure-finds.ts";
+
+export interface Erased {
+  /** Addresses and e-mails; those that were erased before are not counted. */
+  readonly personalData: number;
+  readonly carts: number;
+  readonly orders: number;
+  readonly eventBodies: number;
+  readonly keptAnswers: number;
+}
+
+interface Erasing {
+  /** Its scope is locked, and is still what it was when it was found. */
+  readonly finds: ErasureFinds;
+  /** Also while an order is still to be sent, which then nobody knows where to. */
+  readonly isForced: boolean;
+}
+
+export async function eraseBuyer(transaction: Transaction, tenant: CartTenant, { finds, isForced }: Erasing): Promise<Erased> {
+  const { cartIds, orderIds, personalIds } = finds.scope;
+  const openCartIds = await requireNotUnderWay(transaction, tenant, { finds, isForced });
+  // First: carts are told of as they are then, which is without what is erased.
+  const personalData = await erasePersonalData(transaction, personalIds, tenant.now);
+  for (const cartId of openCartIds) await detach(transaction, tenant, cartId);
+  return {
+    personalData,
+    carts: cartIds.length,
+    orders: orderIds.length,
+    eventBodies: await emptyEvents(transaction, [...cartIds, ...orderIds]),
+    keptAnswers: await emptyAnswers(transaction, tenant, finds),
+  };
+}
+
+/** Gives the carts that are still open. */
+async function requireNotUnderWay(transaction: Transaction, { now }: CartTenant, { finds, isForced }: Erasing): Promise<readonly string[]> {
+  const { cartIds, orderIds } = finds.scope;
+  const carts = [...(await findCarts(transaction, cartIds, now)).values()];
+  const locked = carts.filter((cart) => statusOf(cart, now) === "locked");
+  if (locked.length > 0) {
+    const sessions = locked.map(({ session }) => session?.id).join(", ");
+    throw fail("invalid_state", { message: `A checkout is under way (${sessions}): cancel it, or wait until it is over. Nothing was erased.` });
+  }
+  const { rows: waiting } = await sql<{ id: string }>`
+    select id from sales_order where id = any(${orderIds}::text[]) and status in ('pending', 'confirmed', 'on_hold') order by id`.execute(
+    transaction,
+  );
+  if (waiting.length > 0 && !isForced) {
+    const ids = waiting.map(({ id }) => id).join(", ");
+    throw fail("invalid_state", {
+      message: `Orders are not done yet (${ids}), and need their address: with --force it is erased all the same. Nothing was erased.`,
+    });
+  }
+  return carts.filter((cart) => statusOf(cart, now) === "active").map(({ id }) => id);
+}
+
+/** Priced anew: what it costs to send it is not known any more. */
+async function detach(transaction: Transaction, tenant: CartTenant, cartId: string): Promise<void> {
+  const cart = await lockCart(transaction, { ...tenant, isSystem: true }, cartId);
+  if (cart.address === null && cart.buyerEmail === null) return;
+  const draft = { ...draftOf(cart), address: null, buyerEmailId: null };
+  await applyPlan(transaction, tenant, { cart, plan: () => ({ event: "cart.updated", draft }) });
+}
+
+/** A body that was cut off already looks like this: it has the id, and says that the rest is left out. */
+async function emptyEvents(transaction: Transaction, subjectIds: readonly string[]): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    update event set snapshot = replace(thin, '"truncated":false', '"truncated":true')
+    where subject_id = any(${subjectIds}::text[]) and snapshot <> replace(thin, '"truncated":false', '"truncated":true')`.execute(transaction);
+  return Number(numAffectedRows);
+}
+
+/** Those that were found, and those that may have come since. */
+async function emptyAnswers(transaction: Transaction, { keyring, merchantId }: CartTenant, finds: ErasureFinds): Promise<number> {
+  const { traces, answers, lookedUpTo } = finds;
+  const ownerIds = await whoWasTold(transaction, merchantId);
+  const newer = await findRecords(transaction, keyring, { ownerIds, holds: traces.isIn, since: lookedUpTo });
+  return emptyRecords(transaction, keyring, [...answers, ...newer]);
+}

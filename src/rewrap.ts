@@ -1,0 +1,144 @@
+/**
+ * Gives every encrypted row a data key that is wrapped by the first of ENCRYPTION_KEYS, so that the others can be taken away. It runs beside the service,
+ * page by page, and goes on where it stopped: a row that has the first key already is passed over. A row that somebody changes meanwhile is left to them.
+ */
+import { type RawBuilder, sql } from "kysely";
+import type { Database } from "#database/connect.ts";
+import { inTransaction } from "#database/transaction.ts";
+import { DecryptionFailed, type Keyring } from "#foundation/encryption.ts";
+import { type SealedColumn, sealedColumns } from "./sealed-columns.ts";
+
+export interface Rewrapped {
+  readonly table: string;
+  readonly rewrapped: number;
+  /** What does not open, and why; left as it is. */
+  readonly broken: readonly string[];
+  /** With another key than the first all the same: somebody goes on writing with it. */
+  readonly left: number;
+}
+
+export interface RewrapParts {
+  readonly db: Database;
+  readonly keyring: Keyring;
+  /** Rows that were looked at since the last call. */
+  readonly onProgress?: (rows: number) => void;
+}
+
+export async function rewrapAll(parts: RewrapParts): Promise<Rewrapped[]> {
+  const results: Rewrapped[] = [];
+  for (const column of sealedColumns) results.push(await rewrapColumn(parts, column));
+  return results;
+}
+
+/** How many rows there are to look at. */
+export async function countToRewrap({ db, keyring }: RewrapParts): Promise<number> {
+  let total = 0;
+  for (const column of sealedColumns) total += await countOthers(db, keyring, column);
+  return total;
+}
+
+async function countOthers(db: Database, { currentKeyId }: Keyring, { table, keyId }: SealedColumn): Promise<number> {
+  const { rows } = await sql<{ count: string }>`
+    select count(*) as count from ${sql.table(table)} where ${sql.ref(keyId)} <> ${currentKeyId}`.execute(db);
+  return Number(rows[0]?.count ?? 0);
+}
+
+const rowsAtOnce = 200;
+
+async function rewrapColumn({ db, keyring, onProgress }: RewrapParts, column: SealedColumn): Promise<Rewrapped> {
+  const broken: string[] = [];
+  let rewrapped = 0;
+  for (let after: OldRow | undefined; ;) {
+    const rows = await findOthers(db, { column, currentKeyId: keyring.currentKeyId, after });
+    const renewed = rows.flatMap((row) => rewrapRow(row, { keyring, column, broken }));
+    if (renewed.length > 0) rewrapped += await saveRows(db, { column, currentKeyId: keyring.currentKeyId, renewed });
+    onProgress?.(rows.length);
+    if (rows.length < rowsAtOnce) break;
+    after = rows.at(-1);
+  }
+  return { table: column.table, rewrapped, broken, left: (await countOthers(db, keyring, column)) - broken.length };
+}
+
+/** Keys as texts, bytes in hex. */
+interface OldRow {
+  readonly first: string;
+  readonly second: string;
+  readonly sealed: Uint8Array;
+  readonly dataKey: Uint8Array;
+  readonly keyId: string;
+}
+
+interface Looking {
+  readonly column: SealedColumn;
+  readonly currentKeyId: string;
+  readonly after: OldRow | undefined;
+}
+
+async function findOthers(db: Database, { column, currentKeyId, after }: Looking): Promise<OldRow[]> {
+  const { table, sealed, dataKey, keyId, key } = column;
+  const [one, two] = key;
+  const names = sql.join(key.map(({ name }) => sql.ref(name)));
+  const behind =
+    after === undefined
+      ? sql`true`
+      : two === undefined
+        ? sql`${sql.ref(one.name)} > ${after.first}`
+        : sql`(${names}) > (${valueOf(one.type, sql`${after.first}`)}, ${valueOf(two.type, sql`${after.second}`)})`;
+  const { rows } = await sql<OldRow>`
+    select ${textOf(one)} as first, ${two === undefined ? sql`''` : textOf(two)} as second,
+      ${sql.ref(sealed)} as sealed, ${sql.ref(dataKey)} as data_key, ${sql.ref(keyId)} as key_id
+    from ${sql.table(table)} where ${sql.ref(keyId)} <> ${currentKeyId} and ${behind} order by ${names} limit ${rowsAtOnce}`.execute(db);
+  return rows;
+}
+
+type KeyColumn = SealedColumn["key"][number];
+
+const textOf = ({ name, type }: KeyColumn): RawBuilder<unknown> => (type === "bytea" ? sql`encode(${sql.ref(name)}, 'hex')` : sql.ref(name));
+const valueOf = (type: KeyColumn["type"], value: RawBuilder<unknown>): RawBuilder<unknown> =>
+  type === "bytea" ? sql`decode(${value}, 'hex')` : value;
+
+interface RenewedRow extends OldRow {
+  readonly newDataKey: Uint8Array;
+}
+
+/** Nothing for a row that does not open, which is named. */
+function rewrapRow(
+  row: OldRow,
+  { keyring, column, broken }: { readonly keyring: Keyring; readonly column: SealedColumn; readonly broken: string[] },
+): RenewedRow[] {
+  const place = column.placeOf(row.first, row.second);
+  try {
+    keyring.open(row, place);
+    return [{ ...row, newDataKey: keyring.rewrap(row, place).dataKey }];
+  } catch (error) {
+    if (!(error instanceof DecryptionFailed)) throw error;
+    broken.push(error.message);
+    return [];
+  }
+}
+
+interface Saving {
+  readonly column: SealedColumn;
+  readonly currentKeyId: string;
+  readonly renewed: readonly RenewedRow[];
+}
+
+/** Only where the data key is still the one that was read: what was erased or written anew meanwhile stays so. */
+function saveRows(db: Database, { column, currentKeyId, renewed }: Saving): Promise<number> {
+  const { table, dataKey, keyId, key } = column;
+  const [one, two] = key;
+  const hex = (value: (row: RenewedRow) => Uint8Array): string[] => renewed.map((row) => Buffer.from(value(row)).toString("hex"));
+  const isSame = sql`t.${sql.ref(one.name)} = ${valueOf(one.type, sql`n.first`)} ${
+    two === undefined ? sql`` : sql`and t.${sql.ref(two.name)} = ${valueOf(two.type, sql`n.second`)}`
+  }`;
+  return inTransaction(db, async (transaction) => {
+    const { numAffectedRows = 0n } = await sql`
+      update ${sql.table(table)} t set ${sql.ref(dataKey)} = decode(n.new_key, 'hex'), ${sql.ref(keyId)} = ${currentKeyId}
+      from unnest(
+        ${renewed.map(({ first }) => first)}::text[], ${renewed.map(({ second }) => second)}::text[],
+        ${hex((row) => row.dataKey)}::text[], ${hex((row) => row.newDataKey)}::text[]
+      ) as n (first, second, old_key, new_key)
+      where ${isSame} and t.${sql.ref(dataKey)} = decode(n.old_key, 'hex')`.execute(transaction);
+    return Number(numAffectedRows);
+  });
+}

@@ -1,0 +1,164 @@
+/** Erasing a buyer: afterwards nothing of the buyer's is left in any column, open or sealed, and what was bought can still be read. */
+import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eraseOnRequest } from "#app/erase-buyers.ts";
+import type { ErasureTarget } from "#commerce/orders/erasure-scope.ts";
+import { createKeyring } from "#foundation/encryption.ts";
+import { berlin, callCart, changeCart, writtenRows, makeCart, readCart } from "#test/operations/cart-calls.ts";
+import { makeSession, trySession } from "#test/operations/checkout-calls.ts";
+import { encryptionKeys } from "#test/support/copies.ts";
+import { type MarkedPurchase, purchaseMarked } from "#test/support/marked-purchase.ts";
+import { readSealedRows } from "#test/support/sealed-rows.ts";
+import { createWorld, publicUrl, type World } from "#test/support/world.ts";
+
+const [keyName = "", base64 = ""] = encryptionKeys.split(":");
+const keyring = createKeyring([{ id: keyName, key: Buffer.from(base64, "base64") }]);
+
+/** Also what may be shown: the town, the initials and the e-mail's hint. */
+const markers = ["zqxv", "31201234987", "9876zx", "9876 zx", "Q. X.", "q•••@"];
+const address = {
+  recipientName: "Qzqxvgiven Xzqxvfamily",
+  company: "Zqxvcompany",
+  line1: "Zqxvstreet 77",
+  line2: "Zqxvfloor",
+  city: "Zqxvtown",
+  postalCode: "9876ZX",
+  countryCode: "NL",
+  phone: "+31201234987",
+  email: "qzqxvmailbox@zqxvdomain.example",
+};
+const email = "qzqxvbuyer@zqxvdomain.example";
+
+describe.each(["pglite", "postgres"] as const)("erasing a buyer on %s", (engine) => {
+  let world: World;
+  let bought: MarkedPurchase;
+  let cartId: string;
+  const key = randomUUID();
+  beforeAll(async () => {
+    world = await createWorld(engine);
+    bought = await purchaseMarked(world, { address, email, cardToken: "tok_nothing" });
+    cartId = (await world.database.db.selectFrom("salesOrder").select("cartId").where("id", "=", bought.orderId).executeTakeFirstOrThrow()).cartId;
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  const erase = (target: ErasureTarget, isForced = false) => {
+    const { db, render } = world.app.services;
+    return eraseOnRequest({ db, keyring, render, publicUrl, now: world.clock.now() }, { target, isForced });
+  };
+  /** Places where one of the markers is: rows as text, bytes, and what is sealed, opened. */
+  const found = async (): Promise<string[]> => {
+    const { db } = world.database;
+    const { rows: tables } = await sql<{ name: string }>`
+      select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`.execute(db);
+    const places: string[] = [];
+    const look = (place: string, text: string): void => {
+      for (const marker of markers) if (text.toLowerCase().includes(marker.toLowerCase())) places.push(`${marker}: ${place}`);
+    };
+    for (const { name } of tables) {
+      const { rows } = await sql<{ text: string }>`select t::text as text from ${sql.table(name)} t`.execute(db);
+      for (const { text } of rows) look(name, text);
+    }
+    for (const row of await readSealedRows(db)) {
+      look(`${row.table}.sealed`, Buffer.from(row.sealed).toString("latin1"));
+      look(`${row.table}, opened`, row.open(keyring));
+    }
+    return places;
+  };
+  /** A cart that is still open, with the same address. */
+  const openCart = async (): Promise<string> => {
+    const { id } = await makeCart(world, { lines: { "KIT-KVERN": 1 }, buyer: "canary", input: { buyerReference: "canary" } });
+    await changeCart(world, "cartBuyerSet", { cartId: id, buyer: "canary", input: { buyerReference: "canary", email } });
+    await changeCart(world, "cartAddressSet", { cartId: id, buyer: "canary", input: { address, saveForBuyer: true } });
+    const headers = { "idempotency-key": key };
+    const { status } = await callCart(world, "setPublicCartAddress", { cartId: id, body: { address }, headers });
+    expect(status).toBe(200);
+    return id;
+  };
+
+  it("leaves nothing of it in any column, sealed or open, and all of what was bought", async () => {
+    const cart = await openCart();
+    const before = await found();
+    for (const place of ["personal_data", "personal_data, opened", "idempotency_record, opened", "event"])
+      expect(before.some((one) => one.endsWith(`: ${place}`))).toBe(true);
+    const query = `query ($id: ID!) { order(id: $id) { id number status lines { title quantities { ordered } } totals { total { amountMinor } }
+      deliveryAddress { countryCode city recipientInitials } shippingAddress { line1 } buyerEmail } }`;
+    const read = async () => (await world.graphql(query, { variables: { id: bought.orderId } })).body;
+    const { data: then } = await read();
+    expect(then.order).toMatchObject({ shippingAddress: { line1: address.line1 }, buyerEmail: email, deliveryAddress: { city: "Zqxvtown" } });
+
+    const merchantId = world.demo.merchants.first.id;
+    const erased = await erase({ by: "buyerReference", value: "canary", merchantId }, true);
+    expect(erased).toMatchObject({ orders: 1, personalData: expect.any(Number), eventBodies: expect.any(Number), keptAnswers: expect.any(Number) });
+    expect(Math.min(erased.personalData - 4, erased.eventBodies, erased.keptAnswers, erased.carts - 1)).toBeGreaterThan(0);
+    expect(await found()).toEqual([]);
+
+    const { data: now, errors } = await read();
+    expect(errors).toBeUndefined();
+    expect(now.order).toEqual({
+      ...then.order,
+      deliveryAddress: { countryCode: "NL", city: null, recipientInitials: null },
+      shippingAddress: null,
+      buyerEmail: null,
+    });
+    const { data: left } = await readCart(world, cart, { buyer: "canary" });
+    expect(left).toMatchObject({ status: "ACTIVE", address: null, buyer: { emailHint: null }, lines: [{ sku: "KIT-KVERN" }] });
+    const [entry] = await world.database.db.selectFrom("auditEntry").selectAll().where("action", "=", "privacyErase").execute();
+    expect(entry).toMatchObject({ actor: "command", merchantId, targetId: null, details: { by: "buyerReference", forced: true, ...erased } });
+    expect(entry?.details).toMatchObject({ orderIds: [bought.orderId] });
+    expect(JSON.stringify(entry)).not.toContain("canary");
+  });
+
+  it("does nothing twice: who retries with a key is told that it was used, and not what was answered", async () => {
+    const before = await writtenRows(world);
+    const { cartId: id } = await world.database.db
+      .selectFrom("event")
+      .select("subjectId as cartId")
+      .where("type", "=", "cart.address_set")
+      .orderBy("id", "desc")
+      .executeTakeFirstOrThrow();
+    const { status, body } = await callCart(world, "setPublicCartAddress", { cartId: id, body: { address }, headers: { "idempotency-key": key } });
+    expect({ status, code: body.error.code }).toEqual({ status: 409, code: "idempotency_key_reused" });
+    expect(await writtenRows(world)).toEqual(before);
+  });
+
+  it("can be asked for again, and finds nothing more", async () => {
+    const merchantId = world.demo.merchants.first.id;
+    const again = await erase({ by: "buyerReference", value: "canary", merchantId }, true);
+    // What the open cart was told of: it is without the address already.
+    expect(again).toMatchObject({ personalData: 0, eventBodies: 1 });
+    expect(await erase({ by: "order", value: bought.orderId }, true)).toMatchObject({ personalData: 0, orders: 1 });
+    expect(await erase({ by: "cart", value: cartId }, true)).toMatchObject({ personalData: 0, carts: 1, orders: 1 });
+  });
+
+  it("is of one cart by its address token, with the carts that were merged into it", async () => {
+    const { id: one } = await makeCart(world, { lines: { "KIT-KVERN": 1 } });
+    await changeCart(world, "cartBuyerSet", { cartId: one, input: { email } });
+    const { id: other } = await makeCart(world, { lines: { "KIT-KVERN": 1 } });
+    const { data } = await changeCart(world, "cartAddressSet", { cartId: other, input: { address: berlin } });
+    const merged = await changeCart(world, "cartMerge", { cartId: other, input: { sourceCartId: one } });
+    expect(merged.error).toBeUndefined();
+    expect(await erase({ by: "addressToken", value: data.addressToken })).toMatchObject({ personalData: 2, carts: 2, orders: 0 });
+    expect(await found()).toEqual([]);
+    await expect(erase({ by: "addressToken", value: data.addressToken })).rejects.toThrow("Nothing is known of this address token");
+  });
+
+  it("is refused, whole, while a checkout is under way or an order needs its address, and where nothing is known", async () => {
+    const { id: free } = await makeCart(world, { lines: { "KIT-KVERN": 1 }, input: { buyerReference: "busy" }, buyer: "busy" });
+    const session = await makeSession(world, { buyer: "busy", input: {}, lines: { "KIT-KVERN": 1 } });
+    await sql`update cart set buyer_reference = 'busy', version = version + 1 where id = ${session.cartId}`.execute(world.database.db);
+    await changeCart(world, "cartBuyerSet", { cartId: free, buyer: "busy", input: { buyerReference: "busy", email } });
+    const before = await writtenRows(world);
+    const merchantId = world.demo.merchants.first.id;
+    await expect(erase({ by: "buyerReference", value: "busy", merchantId }, true)).rejects.toThrow(`A checkout is under way (${session.id})`);
+    await expect(erase({ by: "order", value: world.demo.orders.placed })).rejects.toThrow(`Orders are not done yet (${world.demo.orders.placed})`);
+    await expect(erase({ by: "buyerReference", value: "busy", merchantId: world.demo.merchants.second.id })).rejects.toThrow(
+      "Nothing is known of a buyer",
+    );
+    await expect(erase({ by: "cart", value: "cart_none" })).rejects.toThrow("Nothing is known of this cart.");
+    expect(await writtenRows(world)).toEqual(before);
+    expect(await erase({ by: "cart", value: free })).toMatchObject({ personalData: 1 });
+    const { error } = await trySession(world, { cartId: free, buyer: "busy" });
+    expect(error).toBeUndefined();
+  });
+});
