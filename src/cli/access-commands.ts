@@ -1,56 +1,32 @@
 /** Making merchants, apps, installations, keys and tokens from the command line: the same rules as the graph's mutations. */
 import { Command, InvalidArgumentError, Option } from "commander";
-import type { AccessHappening } from "#access/access-happening.ts";
-import { type Access, createApiKey, revokeApiKey } from "#access/keys/api-keys.ts";
+import { createApiKey, revokeApiKey } from "#access/keys/api-keys.ts";
 import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
 import { apiKeyList, internalTokenList } from "#access/tenants/read-tenants.ts";
+import { overlapHours, rotateApiKey } from "#access/keys/rotate-key.ts";
 import { isScope, type Role, roles, type Scope, scopes } from "#access/scopes.ts";
 import { createApp, createInstallation, createMerchant } from "#access/tenants/tenants.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { isCountry, parseLocale } from "#foundation/locales.ts";
 import { isSlug } from "#foundation/text.ts";
 import { printResult } from "./output.ts";
-import { tellFromCommand } from "./tell-access.ts";
 import { withDatabase } from "./with-database.ts";
-
-interface Json {
-  readonly json?: boolean;
-}
+import { command, type Json, parseTime, write } from "./write-access.ts";
 
 export function addAccessCommands(program: Command): void {
   program.addCommand(new Command("merchant").description("Merchants.").addCommand(merchantCreate()));
   program.addCommand(new Command("app").description("Apps that can be installed.").addCommand(appCreate()));
   program.addCommand(new Command("installation").description("Installations of apps with merchants.").addCommand(installationCreate()));
   program.addCommand(
-    new Command("key").description("API keys of installations.").addCommand(keyCreate()).addCommand(keyRevoke()).addCommand(keyList()),
+    new Command("key")
+      .description("API keys of installations.")
+      .addCommand(keyCreate())
+      .addCommand(keyRotate())
+      .addCommand(keyRevoke())
+      .addCommand(keyList()),
   );
   program.addCommand(
     new Command("token").description("Internal tokens.").addCommand(tokenCreate()).addCommand(tokenRevoke()).addCommand(tokenList()),
   );
-}
-
-const command = (name: string, description: string): Command => new Command(name).description(description).option("--json", "as JSON").exitOverride();
-
-interface CommandAccess extends Access {
-  /** Takes what became of installations and keys. */
-  readonly tell: (happened: readonly AccessHappening[]) => void;
-}
-
-/** The platform's own hands: no merchant is foreign to the command line. */
-async function write<Result extends Readonly<Record<string, unknown>>>(
-  { json }: Json,
-  work: (transaction: Transaction, access: CommandAccess) => Promise<Result>,
-): Promise<void> {
-  await withDatabase(async ({ db }, settings) => {
-    const now = new Date();
-    const happened: AccessHappening[] = [];
-    const done = await inTransaction(db, async (transaction) => {
-      const result = await work(transaction, { merchantId: null, now, tell: (more) => void happened.push(...more) });
-      await tellFromCommand(transaction, happened, { db, settings, now });
-      return result;
-    });
-    printResult(done, json === true);
-  });
 }
 
 function merchantCreate(): Command {
@@ -71,7 +47,7 @@ function merchantCreate(): Command {
     .action(async (given: Json & { slug: string; name: string; mode: "live" | "test"; locale: string; market: string }) => {
       const { slug, name, mode, market } = given;
       const input = { slug, name, mode, defaultLocale: parseLocale(given.locale) ?? given.locale, defaultMarket: market };
-      await write(given, async (transaction, access) => ({ id: await createMerchant(transaction, access, input), slug }));
+      await write(given, "merchantCreate", async (transaction, access) => ({ id: await createMerchant(transaction, access, input), slug }));
     });
 }
 
@@ -80,7 +56,7 @@ function appCreate(): Command {
     .requiredOption("--name <name>", "its name")
     .option("--publisher <publisher>", "who makes it")
     .action(async (given: Json & { name: string; publisher?: string }) => {
-      await write(given, async (transaction, access) => ({
+      await write(given, "appCreate", async (transaction, access) => ({
         id: await createApp(transaction, access, { name: given.name, publisher: given.publisher ?? null }),
       }));
     });
@@ -93,7 +69,7 @@ function installationCreate(): Command {
     .option("--scopes <list>", "comma-separated", parseScopes, [...scopes])
     .action(async (given: Json & { merchant: string; app: string; scopes: Scope[] }) => {
       const input = { merchantId: given.merchant, appId: given.app, scopes: given.scopes };
-      await write(given, async (transaction, access) => ({ id: await createInstallation(transaction, access, input) }));
+      await write(given, "installationCreate", async (transaction, access) => ({ id: await createInstallation(transaction, access, input) }));
     });
 }
 
@@ -105,10 +81,24 @@ function keyCreate(): Command {
     .option("--expires <time>", "when it ends, RFC 3339", parseTime)
     .action(async (given: Json & { installation: string; name: string; scopes: Scope[]; expires?: Date }) => {
       const input = { installationId: given.installation, name: given.name, scopes: given.scopes, expiresAt: given.expires ?? null };
-      await write(given, async (transaction, access) => {
+      await write(given, "apiKeyCreate", async (transaction, access) => {
         const { apiKeyId, value, happened } = await createApiKey(transaction, access, input);
         access.tell(happened);
         return { id: apiKeyId, key: value };
+      });
+    });
+}
+
+function keyRotate(): Command {
+  return command("rotate", "Makes an API key's successor, which is shown once. Both work for the overlap.")
+    .argument("<id>", "the key's id, key_…")
+    .option("--overlap <hours>", `how long the old key goes on working, 0 to ${overlapHours.max} hours`, parseOverlap, overlapHours.usual)
+    .option("--expires <time>", "when the successor ends, RFC 3339", parseTime)
+    .action(async (id: string, given: Json & { overlap: number; expires?: Date }) => {
+      await write(given, "apiKeyRotate", async (transaction, access) => {
+        const made = await rotateApiKey(transaction, access, { apiKeyId: id, overlapHours: given.overlap, expiresAt: given.expires });
+        access.tell(made.happened);
+        return { id: made.apiKeyId, key: made.value, rotated: id };
       });
     });
 }
@@ -117,7 +107,7 @@ function keyRevoke(): Command {
   return command("revoke", "Revokes an API key at once.")
     .argument("<id>", "the key's id, key_…")
     .action(async (id: string, given: Json) => {
-      await write(given, async (transaction, access) => {
+      await write(given, "apiKeyRevoke", async (transaction, access) => {
         access.tell(await revokeApiKey(transaction, access, id));
         return { id, revoked: true };
       });
@@ -147,7 +137,7 @@ function tokenCreate(): Command {
     .option("--expires <time>", "when it ends, RFC 3339", parseTime)
     .action(async (given: Json & { role: Role; name: string; merchant?: string; expires?: Date }) => {
       const input = { name: given.name, role: given.role, merchantId: given.merchant ?? null, expiresAt: given.expires ?? null };
-      await write(given, async (transaction, access) => {
+      await write(given, "internalTokenCreate", async (transaction, access) => {
         const { internalTokenId, value } = await createInternalToken(transaction, access, input);
         return { id: internalTokenId, token: value };
       });
@@ -158,7 +148,7 @@ function tokenRevoke(): Command {
   return command("revoke", "Revokes an internal token at once.")
     .argument("<id>", "the token's id, tok_…")
     .action(async (id: string, given: Json) => {
-      await write(given, async (transaction, access) => {
+      await write(given, "internalTokenRevoke", async (transaction, access) => {
         await revokeInternalToken(transaction, access, id);
         return { id, revoked: true };
       });
@@ -194,8 +184,8 @@ function parseScopes(text: string): Scope[] {
   return list.filter(isScope);
 }
 
-function parseTime(text: string): Date {
-  const time = new Date(text);
-  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError("It must be a time like 2027-01-31T09:15:00Z.");
-  return time;
+function parseOverlap(text: string): number {
+  const hours = Number(text);
+  if (!/^\d{1,3}$/.test(text) || hours > overlapHours.max) throw new InvalidArgumentError(`It must be a whole number from 0 to ${overlapHours.max}.`);
+  return hours;
 }

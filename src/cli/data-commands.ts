@@ -1,12 +1,12 @@
 /** `migrate` and `seed`. */
 import { SingleBar } from "cli-progress";
 import { Command, InvalidArgumentError } from "commander";
-import { loadEncryptionKeys } from "#app/encryption-keys.ts";
+import { readKeyring } from "#app/encryption-keys.ts";
 import { publicUrlOf, readSettings } from "#app/settings.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import { type OpenDatabase, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
-import { createKeyring, type Keyring } from "#foundation/encryption.ts";
+import type { Keyring } from "#foundation/encryption.ts";
 import { fail } from "#foundation/failure.ts";
 import { seedProducts } from "#demo/bulk/seed-bulk.ts";
 import { seedBulkCarts } from "#demo/bulk/seed-bulk-carts.ts";
@@ -51,7 +51,7 @@ export function seedCommand(): Command {
       await withDatabase(async (database, settings) => {
         const now = new Date();
         const publicUrl = publicUrlOf(settings);
-        const keyring = createKeyring(settings.encryptionKeys ?? loadEncryptionKeys(settings.dataDir));
+        const keyring = readKeyring(settings);
         const { createCommandRender } = await import("#app/command-render.ts");
         const render = createCommandRender(database.db, settings);
         const demo = await prepareDemo(database, { dataDir: settings.dataDir, publicUrl, now, keyring, render });

@@ -21,15 +21,29 @@ export async function createProgram(name: string | undefined): Promise<Command> 
 }
 
 async function addOthers(program: Command): Promise<void> {
-  const [{ migrateCommand, seedCommand }, { addAccessCommands }, { webhookCommand }, { showConfig }] = await Promise.all([
+  const [
+    { migrateCommand, seedCommand },
+    { addAccessCommands },
+    { addOauthCommands },
+    { addPeopleCommands },
+    { addUpkeepCommands },
+    { webhookCommand },
+    { showConfig },
+  ] = await Promise.all([
     import("./data-commands.ts"),
     import("./access-commands.ts"),
+    import("./oauth-commands.ts"),
+    import("./people-commands.ts"),
+    import("./upkeep-commands.ts"),
     import("./webhook-commands.ts"),
     import("./config-command.ts"),
   ]);
   program.addCommand(migrateCommand());
   program.addCommand(seedCommand());
   addAccessCommands(program);
+  addOauthCommands(program);
+  addPeopleCommands(program);
+  addUpkeepCommands(program);
   program.addCommand(webhookCommand());
   program
     .command("config")

@@ -61,7 +61,8 @@ function welcome(address: string, settings: Settings, demo: DemoFile | undefined
   const [product] = demo.products;
   print(`  Demo       keys and tokens in ${settings.dataDir}/demo.json\n`);
   print(`Demo API key: ${demo.keys.full}`);
-  print(`Demo token for GraphiQL (admin): ${demo.tokens.admin}\n`);
+  print(`Demo token for GraphiQL (admin): ${demo.tokens.admin}`);
+  print(`Demo account for OAuth's sign-in page: ${demo.staff.email} with the password in demo.json\n`);
   print("Try it:");
   print(`  curl -H 'Authorization: Bearer ${demo.keys.full}' ${address}/api/v1/open/catalog/products`);
   if (product !== undefined) print(`  curl '${address}/api/v1/catalog/merchants/${product.merchantSlug}/products/${product.productSlug}'`);

@@ -1,12 +1,14 @@
 /** `webhook replay`: sends what did not arrive once more, by the same rules as the graph's mutations. A service that runs sends it. */
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
+import { appendAudit, type AuditEntry, commandActor } from "#access/audit.ts";
 import type { Database } from "#database/connect.ts";
-import { inTransaction } from "#database/transaction.ts";
+import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { type BulkReplayed, type BulkReplayInput, type LostStatus, replayDeliveries } from "#webhooks/replay-deliveries.ts";
 import { replayDelivery, type ReplayTenant } from "#webhooks/replay-delivery.ts";
 import type { ReplayReason } from "#webhooks/replay-rules.ts";
 import { printResult } from "./output.ts";
 import { withDatabase } from "./with-database.ts";
+import { parseTime } from "./write-access.ts";
 
 interface Given {
   readonly delivery?: string;
@@ -58,7 +60,11 @@ async function replayOne(
   { delivery = "", reason, note, to, force }: Given,
 ): Promise<Readonly<Record<string, unknown>>> {
   const input = { deliveryId: delivery, reason, note, endpointId: to, force };
-  const { deliveryId, original } = await inTransaction(db, (transaction) => replayDelivery(transaction, tenant, input));
+  const { deliveryId, original } = await inTransaction(db, async (transaction) => {
+    const replayed = await replayDelivery(transaction, tenant, input);
+    await record(transaction, tenant, { action: "webhookDeliveryReplay", targetId: delivery, details: { replayId: replayed.deliveryId, reason } });
+    return replayed;
+  });
   return { id: deliveryId, replayOf: original.id };
 }
 
@@ -82,7 +88,12 @@ async function replayAll(db: Database, tenant: ReplayTenant, given: Given): Prom
       toEndpointId: to,
       after,
     };
-    const page: BulkReplayed = await inTransaction(db, (transaction) => replayDeliveries(transaction, tenant, input));
+    const page: BulkReplayed = await inTransaction(db, async (transaction) => {
+      const done = await replayDeliveries(transaction, tenant, input);
+      const details = { replayed: done.replayed, reason };
+      await record(transaction, tenant, { action: "webhookDeliveriesReplay", targetId: endpoint ?? installation ?? null, details });
+      return done;
+    });
     replayed += page.replayed;
     for (const { reason: why, count } of page.passedOver) skipped[why] = (skipped[why] ?? 0) + count;
     ({ hasMore, endCursor: after } = page);
@@ -90,8 +101,5 @@ async function replayAll(db: Database, tenant: ReplayTenant, given: Given): Prom
   return { replayed, skipped };
 }
 
-function parseTime(text: string): Date {
-  const time = new Date(text);
-  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError("It must be a time like 2027-01-31T09:15:00Z.");
-  return time;
-}
+const record = (transaction: Transaction, { now }: ReplayTenant, what: Pick<AuditEntry, "action" | "targetId" | "details">): Promise<void> =>
+  appendAudit(transaction, { ...commandActor, merchantId: null, now, requestId: null, ...what });

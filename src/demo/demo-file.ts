@@ -54,12 +54,24 @@ const demoFile = z.looseObject({
   promotionCodes: z.record(z.enum(promotionCodeNames), z.string()),
   /** Of the first merchant's installation; its receiver does not listen. */
   webhooks: z.object({ endpoint: z.string(), deliveries: z.record(z.enum(deliveryNames), z.string()) }),
+  /** Of the first merchant: who signs in where an app asks to be let in. */
+  staff: z.object({ email: z.string(), password: z.string() }),
+  /** Of the app that both merchants have installed. */
+  oauthClient: z.object({ clientId: z.string(), redirectUri: z.string() }),
 });
 export type DemoFile = z.infer<typeof demoFile>;
 export type PromotionCodes = DemoFile["promotionCodes"];
 
 /** An earlier version's file has fewer parts. */
-const anyDemoFile = demoFile.partial({ carts: true, sessions: true, orders: true, promotionCodes: true, webhooks: true });
+const anyDemoFile = demoFile.partial({
+  carts: true,
+  sessions: true,
+  orders: true,
+  promotionCodes: true,
+  webhooks: true,
+  staff: true,
+  oauthClient: true,
+});
 export type AnyDemoFile = z.infer<typeof anyDemoFile>;
 
 export function demoFilePath(folder: string): string {

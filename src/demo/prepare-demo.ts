@@ -1,5 +1,5 @@
 /**
- * Makes sure that the demo is there: seeds an empty database, and gives out keys, tokens, carts, orders and webhooks when demo.json does not have those of
+ * Makes sure that the demo is there: seeds an empty database, and gives out keys, tokens, an account, carts, orders and webhooks when demo.json does not have those of
  * this database (it was deleted, the process ended between the two, or an earlier version wrote it). Secrets cannot be read back, carts, orders and
  * deliveries may have become anything, so new ones are made then.
  */
@@ -18,6 +18,7 @@ import type { RenderSubject } from "#webhooks/outbox.ts";
 import { type AnyDemoFile, cartNames, type DemoFile, type DemoProduct, makeDemoFolder, readDemoFile, writeDemoFile } from "./demo-file.ts";
 import { roastery, store } from "./demo-merchants.ts";
 import { demoProducts, seedDemo } from "./seed-demo.ts";
+import { seedPeople } from "./seed-people.ts";
 
 export interface DemoPlace {
   readonly dataDir: string;
@@ -46,9 +47,11 @@ export async function prepareDemo({ db }: OpenDatabase, { dataDir, publicUrl, no
     const credentials = isKnown ? {} : await describeMerchants(transaction, { merchants, now });
     const sales = await describeSales(transaction, { known: parts, owners: merchants, keyring, publicUrl, now });
     const { orders, webhooks } = { ...parts, ...sales };
-    if (orders === undefined || webhooks !== undefined) return { ...credentials, ...sales };
-    const seeded = await seedWebhooks(transaction, { owner: merchants.first, orders, keyring, render, now });
-    return { ...credentials, ...sales, ...seeded };
+    const isSent = orders === undefined || webhooks !== undefined;
+    const sent = isSent ? {} : await seedWebhooks(transaction, { owner: merchants.first, orders, keyring, render, now });
+    const isPeopled = parts.staff !== undefined && parts.oauthClient !== undefined;
+    const people = isPeopled ? {} : await seedPeople(transaction, { owner: merchants.first, now });
+    return { ...credentials, ...sales, ...sent, ...people };
   });
   if (fresh === undefined && known === undefined) return undefined;
   const demo = { ...known, ...fresh, baseUrl: publicUrl } as DemoFile;

@@ -44,6 +44,8 @@ const demo: DemoFile = {
     otherMerchant: "p7",
   },
   webhooks: { endpoint: "w1", deliveries: { succeeded: "d1", exhausted: "d2", retrying: "d3" } },
+  staff: { email: "s1@one.example", password: "s2" },
+  oauthClient: { clientId: "oac_1", redirectUri: "http://127.0.0.1:4010/callback" },
 };
 
 let folder = "";
@@ -85,6 +87,7 @@ it.each([
   ["carts, orders, promotion codes and webhooks", ["carts", "sessions", "orders", "promotionCodes", "webhooks"]],
   ["sessions, orders and webhooks", ["sessions", "orders", "webhooks"]],
   ["webhooks", ["webhooks"]],
+  ["staff and OAuth client", ["staff", "oauthClient"]],
 ] as const)("reads the file of a version that had no %s", (_what, names) => {
   const earlier = Object.fromEntries(Object.entries(demo).filter(([name]) => !names.some((missing) => missing === name))) as AnyDemoFile;
   writeFileSync(demoFilePath(folder), JSON.stringify(earlier));

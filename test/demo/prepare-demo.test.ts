@@ -3,6 +3,8 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { findOauthClient } from "#access/oauth/oauth-clients.ts";
+import { verifyPassword } from "#access/people/staff.ts";
 import { FolderUnusable } from "#database/folder-lock.ts";
 import type { OpenDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
@@ -69,6 +71,8 @@ describeOnBoth("preparing the demo", (open, engine) => {
       orders: anything,
       promotionCodes: anything,
       webhooks: anything,
+      staff: anything,
+      oauthClient: anything,
     });
     expect(readDemoFile(dataDir)).toEqual(demo);
     const carts = await database.db.selectFrom("cart").select(["id", "status"]).execute();
@@ -78,6 +82,24 @@ describeOnBoth("preparing the demo", (open, engine) => {
 
     expect(await prepare(database, dataDir)).toEqual(demo);
     expect(await database.db.selectFrom("cart").select("id").execute()).toHaveLength(10 + stories.length);
+  });
+
+  it("adds an account and an OAuth client to the demo of a version that had none, and makes others where demo.json was lost", async () => {
+    const database = await open();
+    const dataDir = temporaryFolder();
+    const made = async () => (await prepare(database, dataDir)) ?? expect.fail("There is no demo.");
+    const first = await made();
+    const { staff: _staff, oauthClient: _client, ...earlier } = first;
+    writeDemoFile(dataDir, earlier);
+    const second = await made();
+    expect(second).toEqual({ ...first, staff: second.staff, oauthClient: second.oauthClient });
+    for (const { staff, oauthClient } of [first, second]) {
+      expect(await verifyPassword(database.db, staff.email, staff.password)).toMatchObject({ merchantId: first.merchants.first.id, name: "Demo" });
+      const client = { appName: "Demo integration", authMethod: "none", redirectUris: [oauthClient.redirectUri] };
+      expect(await findOauthClient(database.db, oauthClient.clientId)).toMatchObject(client);
+    }
+    expect([first.staff.email, second.staff.email]).toEqual(["demo@lindenhof.example", "demo.2@lindenhof.example"]);
+    expect(await prepare(database, dataDir)).toEqual(second);
   });
 
   it("adds checkouts and orders to the demo of a version that had none, and leaves its other carts and codes", async () => {

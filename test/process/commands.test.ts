@@ -19,6 +19,18 @@ const commands = [
   "token create",
   "token revoke",
   "token list",
+  "staff create",
+  "staff password",
+  "staff disable",
+  "staff enable",
+  "staff list",
+  "oauth-client create",
+  "grant revoke",
+  "grant list",
+  "signing-key rotate",
+  "keys rewrap",
+  "privacy erase",
+  "audit export",
   "webhook replay",
   "config",
 ];
@@ -51,6 +63,17 @@ it.concurrent.each([
     ["webhook", "replay", "--status", "succeeded"],
     "error: option '--status <status>' argument 'succeeded'",
   ],
+  ["an overlap that is too long", ["key", "rotate", "key_none", "--overlap", "169"], "error: option '--overlap <hours>' argument '169' is invalid."],
+  [
+    "a way of authentication that there is not",
+    ["oauth-client", "create", "--auth", "client_secret_basic"],
+    "error: option '--auth <method>' argument",
+  ],
+  ["keys that are no set of keys", ["oauth-client", "create", "--jwks", "[]"], "error: option '--jwks <json>' argument '[]' is invalid."],
+  ["nothing to erase", ["privacy", "erase"], "error: give one of --buyer-reference, --cart, --order and --address-token"],
+  ["two things to erase", ["privacy", "erase", "--cart", "c", "--order", "o"], "error: give one of --buyer-reference, --cart, --order"],
+  ["a buyer of no merchant", ["privacy", "erase", "--buyer-reference", "b"], "error: --buyer-reference needs --merchant"],
+  ["a time that is none", ["audit", "export", "--from", "yesterday"], "error: option '--from <time>' argument 'yesterday' is invalid."],
   ["a number that is none", ["seed", "--products", "many"], "error: option '--products <number>' argument 'many' is invalid."],
 ])("ends with 2 on %s", async (_name, args, message) => {
   const { code, stdout, stderr } = await runCommand(args);
@@ -58,38 +81,58 @@ it.concurrent.each([
   expect(stderr).toContain(message);
 });
 
-it("makes a merchant, an app, an installation, keys and tokens, each as one JSON value, and shows no secret twice", async () => {
-  const environment = { DATA_DIR: join(temporaryFolder(), "data"), DEMO: "0" };
-  const run = async (...args: string[]): Promise<Record<string, string>> => {
-    const { code, stdout, stderr } = await runCommand([...args, "--json"], environment);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    return JSON.parse(stdout) as Record<string, string>;
-  };
-  const { applied } = (await run("migrate")) as unknown as { applied: string[] };
-  expect(applied.length).toBeGreaterThan(0);
-  const merchant = await run("merchant", "create", "--slug", "one", "--name", "One", "--locale", "de-de", "--market", "DE");
-  const app = await run("app", "create", "--name", "App");
-  const installation = await run("installation", "create", "--merchant", merchant["id"] ?? "", "--app", app["id"] ?? "", "--scopes", "catalog:read");
-  const scopes = ["--scopes", "catalog:read"];
-  const key = await run("key", "create", "--installation", installation["id"] ?? "", "--name", "Key", ...scopes);
-  expect(Object.keys(key)).toEqual(["id", "key"]);
-  expect(key["key"]).toMatch(/^cpk_test_/);
-  const list = (await run("key", "list")) as unknown as Record<string, unknown>[];
-  expect(list).toMatchObject([{ id: key["id"], scopes: ["catalog:read"], revokedAt: null }]);
-  expect(JSON.stringify(list)).not.toContain(key["key"]?.slice(-49));
-  expect(await run("key", "revoke", key["id"] ?? "")).toEqual({ id: key["id"], revoked: true });
-  expect(await toldOf(environment.DATA_DIR)).toEqual([
-    { type: "api_key.created", subjectId: key["id"], subjectVersion: 1, installationId: installation["id"] },
-    { type: "api_key.revoked", subjectId: key["id"], subjectVersion: 2, installationId: installation["id"] },
-  ]);
+/** Eleven cold starts on a machine that has other things to do. */
+const startsMsMax = 180_000;
 
-  const excess = await runCommand(["key", "create", "--installation", installation["id"] ?? "", "--name", "Key"], environment);
-  expect(excess).toEqual({ code: 1, stdout: "", stderr: "The installation does not hold checkout:quote, webhooks:read, webhooks:write.\n" });
-  const unknown = await runCommand(["key", "revoke", "key_none"], environment);
-  expect(unknown).toEqual({ code: 1, stdout: "", stderr: "There is no such API key.\n" });
-  const seed = await runCommand(["seed", "--products", "1"], environment);
-  expect(seed).toMatchObject({ code: 1, stderr: "The database has other data than the demo's: say whose products with --merchant.\n" });
-});
+it(
+  "makes a merchant, an app, an installation, keys and tokens, each as one JSON value, and shows no secret twice",
+  async () => {
+    const environment = { DATA_DIR: join(temporaryFolder(), "data"), DEMO: "0" };
+    const run = async (...args: string[]): Promise<Record<string, string>> => {
+      const { code, stdout, stderr } = await runCommand([...args, "--json"], environment);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      return JSON.parse(stdout) as Record<string, string>;
+    };
+    const { applied } = (await run("migrate")) as unknown as { applied: string[] };
+    expect(applied.length).toBeGreaterThan(0);
+    const merchant = await run("merchant", "create", "--slug", "one", "--name", "One", "--locale", "de-de", "--market", "DE");
+    const app = await run("app", "create", "--name", "App");
+    const installation = await run(
+      "installation",
+      "create",
+      "--merchant",
+      merchant["id"] ?? "",
+      "--app",
+      app["id"] ?? "",
+      "--scopes",
+      "catalog:read",
+    );
+    const scopes = ["--scopes", "catalog:read"];
+    const key = await run("key", "create", "--installation", installation["id"] ?? "", "--name", "Key", ...scopes);
+    expect(Object.keys(key)).toEqual(["id", "key"]);
+    expect(key["key"]).toMatch(/^cpk_test_/);
+    const list = (await run("key", "list")) as unknown as Record<string, unknown>[];
+    expect(list).toMatchObject([{ id: key["id"], scopes: ["catalog:read"], revokedAt: null }]);
+    expect(JSON.stringify(list)).not.toContain(key["key"]?.slice(-49));
+    const successor = await run("key", "rotate", key["id"] ?? "", "--overlap", "1");
+    expect(successor).toEqual({ id: expect.stringMatching(/^key_/), key: expect.stringMatching(/^cpk_test_/), rotated: key["id"] });
+    expect(await run("key", "revoke", key["id"] ?? "")).toEqual({ id: key["id"], revoked: true });
+    expect(await toldOf(environment.DATA_DIR)).toEqual([
+      { type: "api_key.created", subjectId: key["id"], subjectVersion: 1, installationId: installation["id"] },
+      { type: "api_key.created", subjectId: successor["id"], subjectVersion: 1, installationId: installation["id"] },
+      { type: "api_key.rotated", subjectId: key["id"], subjectVersion: 2, installationId: installation["id"] },
+      { type: "api_key.revoked", subjectId: key["id"], subjectVersion: 3, installationId: installation["id"] },
+    ]);
+
+    const excess = await runCommand(["key", "create", "--installation", installation["id"] ?? "", "--name", "Key"], environment);
+    expect(excess).toEqual({ code: 1, stdout: "", stderr: "The installation does not hold checkout:quote, webhooks:read, webhooks:write.\n" });
+    const unknown = await runCommand(["key", "revoke", "key_none"], environment);
+    expect(unknown).toEqual({ code: 1, stdout: "", stderr: "There is no such API key.\n" });
+    const seed = await runCommand(["seed", "--products", "1"], environment);
+    expect(seed).toMatchObject({ code: 1, stderr: "The database has other data than the demo's: say whose products with --merchant.\n" });
+  },
+  startsMsMax,
+);
 
 async function toldOf(folder: string): Promise<unknown[]> {
   const database = await openDatabase({ folder });

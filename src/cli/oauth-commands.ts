@@ -1,0 +1,103 @@
+/** `oauth-client`, `grant`: apps as OAuth clients, and what merchants' people granted to them. */
+import { Command, InvalidArgumentError, Option } from "commander";
+import { grantList, revokeGrant } from "#access/oauth/grants.ts";
+import { createOauthClient, disableOauthClient, enableOauthClient, oauthClientList, type OauthClientInput } from "#access/oauth/oauth-clients.ts";
+import { authMethods } from "#access/oauth/oauth-terms.ts";
+import { printResult } from "./output.ts";
+import { withDatabase } from "./with-database.ts";
+import { command, type Json, write } from "./write-access.ts";
+
+export function addOauthCommands(program: Command): void {
+  program.addCommand(
+    new Command("oauth-client")
+      .description("Apps as OAuth clients.")
+      .addCommand(clientCreate())
+      .addCommand(clientDisable())
+      .addCommand(clientEnable())
+      .addCommand(clientList()),
+  );
+  program.addCommand(
+    new Command("grant").description("What merchants granted to OAuth clients.").addCommand(grantRevoke()).addCommand(grantListing()),
+  );
+}
+
+function clientCreate(): Command {
+  return command("create", "Makes an OAuth client of an app.")
+    .requiredOption("--app <id>", "the app's id")
+    .requiredOption("--redirect-uri <uri...>", "where its users may be sent back to, compared character by character")
+    .addOption(new Option("--auth <method>", "how it proves who it is").choices(authMethods).default("none"))
+    .option("--jwks <json>", "its public keys, with private_key_jwt", parseJwks)
+    .action(async (given: Json & { app: string; redirectUri: string[]; auth: OauthClientInput["authMethod"]; jwks?: OauthClientInput["jwks"] }) => {
+      const input = { appId: given.app, redirectUris: given.redirectUri, authMethod: given.auth, jwks: given.jwks ?? null };
+      await write(given, "oauthClientCreate", async (transaction, access) => ({
+        id: await createOauthClient(transaction, access, input),
+        app: given.app,
+      }));
+    });
+}
+
+function parseJwks(json: string): OauthClientInput["jwks"] {
+  try {
+    const value = JSON.parse(json) as { keys?: unknown } | null;
+    if (Array.isArray(value?.keys)) return value as OauthClientInput["jwks"];
+  } catch {
+    // Told below.
+  }
+  throw new InvalidArgumentError('It must be a JSON Web Key Set: {"keys":[…]}.');
+}
+
+function clientDisable(): Command {
+  return command("disable", "Switches an OAuth client off for all merchants at once, and revokes what it was granted.")
+    .argument("<id>", "the client's id, oac_…")
+    .action(async (id: string, given: Json) => {
+      await write(given, "oauthClientDisable", async (transaction, access) => {
+        await disableOauthClient(transaction, access, id);
+        return { id, disabled: true };
+      });
+    });
+}
+
+function clientEnable(): Command {
+  return command("enable", "Lets an OAuth client ask again. What it was granted before stays revoked.")
+    .argument("<id>", "the client's id, oac_…")
+    .action(async (id: string, given: Json) => {
+      await write(given, "oauthClientEnable", async (transaction) => {
+        await enableOauthClient(transaction, id);
+        return { id, disabled: false };
+      });
+    });
+}
+
+function clientList(): Command {
+  return command("list", "Lists OAuth clients, those that are disabled included.")
+    .option("--app <id>", "only of this app")
+    .action(async ({ app, json }: Json & { app?: string }) => {
+      await withDatabase(async ({ db }) => {
+        const clients = oauthClientList(db).$if(app !== undefined, (query) => query.where("appId", "=", app ?? ""));
+        printResult(await clients.orderBy("id").execute(), json === true);
+      });
+    });
+}
+
+function grantRevoke(): Command {
+  return command("revoke", "Revokes a grant at once.")
+    .argument("<id>", "the grant's id, grt_…")
+    .action(async (id: string, given: Json) => {
+      await write(given, "oauthGrantRevoke", async (transaction, access) => {
+        access.tell(await revokeGrant(transaction, access, id));
+        return { id, revoked: true };
+      });
+    });
+}
+
+function grantListing(): Command {
+  return command("list", "Lists grants, those that are over included.")
+    .option("--merchant <id>", "only of this merchant")
+    .option("--client <id>", "only of this client")
+    .action(async ({ merchant, client, json }: Json & { merchant?: string; client?: string }) => {
+      await withDatabase(async ({ db }) => {
+        const grants = grantList(db, merchant ?? null).$if(client !== undefined, (query) => query.where("clientId", "=", client ?? ""));
+        printResult(await grants.orderBy("id").execute(), json === true);
+      });
+    });
+}

@@ -1,0 +1,59 @@
+/** What every command that changes who may do what does around its rule: one transaction, what is told, and who did it. */
+import { Command, InvalidArgumentError } from "commander";
+import type { AccessHappening } from "#access/access-happening.ts";
+import type { Access } from "#access/keys/api-keys.ts";
+import { appendAudit, commandActor, idIn } from "#access/audit.ts";
+import type { Settings } from "#app/settings.ts";
+import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { printResult } from "./output.ts";
+import { tellFromCommand } from "./tell-access.ts";
+import { withDatabase } from "./with-database.ts";
+
+export interface Json {
+  readonly json?: boolean;
+}
+
+export const command = (name: string, description: string): Command =>
+  new Command(name).description(description).option("--json", "as JSON").exitOverride();
+
+interface CommandAccess extends Access {
+  /** Takes what became of installations and keys. */
+  readonly tell: (happened: readonly AccessHappening[]) => void;
+  readonly settings: Settings;
+}
+
+type Result = Readonly<Record<string, unknown>> & { readonly id: string };
+
+/** What is written down: the name of the mutation that does the same, and of what it is done to, where the id of that does not say it. */
+type Action = string | { readonly name: string; readonly targetType: string };
+
+/** The platform's own hands: no merchant is foreign to the command line. */
+export async function write(
+  { json }: Json,
+  action: Action,
+  work: (transaction: Transaction, access: CommandAccess) => Promise<Result>,
+): Promise<void> {
+  await withDatabase(async ({ db }, settings) => {
+    const now = new Date();
+    const done = await inTransaction(db, async (transaction) => {
+      const happened: AccessHappening[] = [];
+      const result = await work(transaction, { merchantId: null, now, settings, tell: (more) => void happened.push(...more) });
+      await tellFromCommand(transaction, happened, { db, settings, now });
+      const what = typeof action === "string" ? { action } : { action: action.name, targetType: action.targetType };
+      const entry = { merchantId: null, now, ...what, targetId: result.id, requestId: null, details: idsBeside(result) };
+      await appendAudit(transaction, { ...commandActor, ...entry });
+      return result;
+    });
+    printResult(done, json === true);
+  });
+}
+
+/** What else it was about. */
+const idsBeside = ({ id: _target, ...others }: Result): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(others).filter(([, value]) => idIn(value) !== undefined));
+
+export function parseTime(text: string): Date {
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError("It must be a time like 2027-01-31T09:15:00Z.");
+  return time;
+}

@@ -1,0 +1,222 @@
+/** People, apps and upkeep at the command line: what each does, what it shows once, and that it was done stands in the audit trail. */
+import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { appendAudit, auditList, type AuditRow, commandActor } from "#access/audit.ts";
+import { verifyPassword } from "#access/people/staff.ts";
+import { type Database, openDatabase } from "#database/connect.ts";
+import { migrate } from "#database/migrate.ts";
+import { inTransaction } from "#database/transaction.ts";
+import { readDemoFile } from "#demo/demo-file.ts";
+import { runCommand, temporaryFolder } from "#test/support/process.ts";
+
+interface Commands {
+  readonly folder: string;
+  readonly environment: { readonly DATA_DIR: string };
+  readonly run: (...args: string[]) => Promise<Record<string, unknown>>;
+}
+
+function commands(): Commands {
+  const folder = join(temporaryFolder(), "data");
+  const environment = { DATA_DIR: folder };
+  const run = async (...args: string[]): Promise<Record<string, unknown>> => {
+    const { code, stdout, stderr } = await runCommand([...args, "--json"], environment);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    return JSON.parse(stdout) as Record<string, unknown>;
+  };
+  return { folder, environment, run };
+}
+
+async function inDatabase<Result>(folder: string, work: (db: Database) => Promise<Result>): Promise<Result> {
+  const database = await openDatabase({ folder });
+  try {
+    await migrate(database);
+    return await work(database.db);
+  } finally {
+    await database.close();
+  }
+}
+
+const entriesIn = (folder: string): Promise<AuditRow[]> => inDatabase(folder, (db) => auditList(db, { merchantId: null }).orderBy("id").execute());
+const brief = ({ action, actor, merchantId, targetType, targetId }: AuditRow): unknown[] => [action, actor, merchantId, targetType, targetId];
+
+it("makes people and disables them, shows a password once, and writes it down", async () => {
+  const { folder, environment, run } = commands();
+  const shop = ["--slug", "shop", "--name", "Shop", "--locale", "en", "--market", "DE"];
+  const merchantId = String((await run("merchant", "create", ...shop))["id"]);
+  const merchant = ["--merchant", merchantId];
+  const person = await run("staff", "create", ...merchant, "--email", "Ana@Shop.example", "--name", "Ana");
+  expect(person).toEqual({ id: expect.stringMatching(/^stf_/), email: "Ana@Shop.example", password: expect.stringMatching(/^[\w-]{20}$/) });
+  const given = await typed(["staff", "create", ...merchant, "--email", "b@shop.example", "--name", "B", "--password-stdin"], environment);
+  expect(given).toEqual({ code: 0, stdout: expect.not.stringContaining("typed") });
+  expect(await run("staff", "disable", String(person["id"]))).toEqual({ id: person["id"], disabled: true });
+  const people = (await run("staff", "list", ...merchant)) as unknown as Record<string, unknown>[];
+  expect(people.map(({ email, disabledAt }) => [email, disabledAt])).toEqual([
+    ["Ana@Shop.example", expect.any(String)],
+    ["b@shop.example", null],
+  ]);
+  expect(JSON.stringify(people)).not.toContain("argon2");
+
+  await inDatabase(folder, async (db) => {
+    expect(await verifyPassword(db, "ana@shop.example", String(person["password"]))).toBeUndefined();
+    expect(await verifyPassword(db, "b@shop.example", "typed in by hand")).toMatchObject({ name: "B" });
+  });
+  const entries = await entriesIn(folder);
+  expect(entries.map(brief)).toEqual([
+    ["merchantCreate", "command", merchantId, "merchant", merchantId],
+    ["staffCreate", "command", merchantId, "staff", person["id"]],
+    ["staffCreate", "command", merchantId, "staff", expect.stringMatching(/^stf_/)],
+    ["staffDisable", "command", merchantId, "staff", person["id"]],
+  ]);
+  expect(JSON.stringify(entries)).not.toMatch(/shop\.example|Ana|typed/);
+});
+
+/** Seven cold starts on a machine that has other things to do. */
+const startsMsMax = 180_000;
+
+it(
+  "gives an account another password, enables it again, and writes it down",
+  async () => {
+    const { folder, environment, run } = commands();
+    const shop = ["--slug", "shop", "--name", "Shop", "--locale", "en", "--market", "DE"];
+    const merchantId = String((await run("merchant", "create", ...shop))["id"]);
+    const { id } = await run("staff", "create", "--merchant", merchantId, "--email", "ana@shop.example", "--name", "Ana");
+    const staffId = String(id);
+    const given = await typed(["staff", "password", staffId, "--password-stdin"], environment);
+    expect(given).toEqual({ code: 0, stdout: expect.not.stringContaining("typed") });
+    expect(await run("staff", "disable", staffId)).toEqual({ id, disabled: true });
+    const made = await run("staff", "password", staffId, "--revoke-grants");
+    expect(made).toEqual({ id, password: expect.stringMatching(/^[\w-]{20}$/), grantsRevoked: true });
+    expect(await run("staff", "enable", staffId)).toEqual({ id, disabled: false });
+    const unknown = await runCommand(["staff", "password", "stf_none"], environment);
+    expect(unknown).toEqual({ code: 1, stdout: "", stderr: "There is no such account.\n" });
+    await inDatabase(folder, async (db) => {
+      expect(await verifyPassword(db, "ana@shop.example", "typed in by hand")).toBeUndefined();
+      expect(await verifyPassword(db, "ana@shop.example", String(made["password"]))).toMatchObject({ staffId, version: 5 });
+    });
+    const entries = await entriesIn(folder);
+    expect(entries.slice(1).map(brief)).toEqual(
+      ["staffCreate", "staffPasswordSet", "staffDisable", "staffPasswordSet", "staffEnable"].map((action) => [
+        action,
+        "command",
+        merchantId,
+        "staff",
+        id,
+      ]),
+    );
+    expect(JSON.stringify(entries)).not.toMatch(/shop\.example|Ana|typed/);
+  },
+  startsMsMax,
+);
+
+it("switches an OAuth client off and on, lists it, and writes it down", async () => {
+  const { folder, run } = commands();
+  const app = String((await run("app", "create", "--name", "App"))["id"]);
+  const uri = "https://app.example/callback";
+  const id = String((await run("oauth-client", "create", "--app", app, "--redirect-uri", uri))["id"]);
+  expect(await run("oauth-client", "disable", id)).toEqual({ id, disabled: true });
+  const listed = { id, appId: app, redirectUris: [uri], authMethod: "none", version: 2, disabledAt: expect.any(String) as string };
+  expect(await run("oauth-client", "list", "--app", app)).toMatchObject([listed]);
+  expect(await run("oauth-client", "enable", id)).toEqual({ id, disabled: false });
+  expect((await entriesIn(folder)).map(brief)).toEqual([
+    ["appCreate", "command", null, "app", app],
+    ...["oauthClientCreate", "oauthClientDisable", "oauthClientEnable"].map((action) => [action, "command", null, "oauth_client", id]),
+  ]);
+});
+
+it("makes OAuth clients, rotates signing keys, and writes it down", async () => {
+  const { folder, environment, run } = commands();
+  const app = await run("app", "create", "--name", "App");
+  const uris = ["--redirect-uri", "http://127.0.0.1:5000/callback", "https://app.example/callback"];
+  const client = await run("oauth-client", "create", "--app", String(app["id"]), ...uris);
+  expect(client).toEqual({ id: expect.stringMatching(/^oac_/), app: app["id"] });
+  const key = await run("signing-key", "rotate");
+  const { code, stderr } = await runCommand(["grant", "revoke", "grt_none"], environment);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: "There is no such grant.\n" });
+  expect(await run("grant", "list")).toEqual([]);
+  const made = await inDatabase(folder, (db) => db.selectFrom("oauthSigningKey").select("id").execute());
+  expect(made).toHaveLength(2);
+  expect(made).toContainEqual({ id: key["id"] });
+  expect((await entriesIn(folder)).map(brief)).toEqual([
+    ["appCreate", "command", null, "app", app["id"]],
+    ["oauthClientCreate", "command", null, "oauth_client", client["id"]],
+    ["signingKeyRotate", "command", null, "signing_key", key["id"]],
+  ]);
+});
+
+it("exports what was done, page by page, as CSV or one JSON object a line", async () => {
+  const { folder, environment } = commands();
+  const first = Date.parse("2026-03-01T12:00:00.000Z");
+  await inDatabase(folder, (db) =>
+    inTransaction(db, async (transaction) => {
+      const entry = { ...commandActor, merchantId: null, action: "one", targetId: null, requestId: "req_1", details: { note: 'Said "no", twice.' } };
+      for (let count = 0; count < 502; count += 1) await appendAudit(transaction, { ...entry, now: new Date(first + count) });
+    }),
+  );
+  const lines = async (...args: string[]): Promise<string[]> =>
+    (await runCommand(["audit", "export", ...args], environment)).stdout.split(/\r?\n/).slice(0, -1);
+  const json = (await lines("--json")).map((line) => JSON.parse(line) as AuditRow);
+  expect(json.map(({ at }) => Date.parse(String(at)))).toEqual(Array.from({ length: 502 }, (_, count) => first + count));
+  const csv = await lines("--from", "2026-03-01T12:00:00.500Z", "--to", "2026-03-01T12:00:00.501Z");
+  expect(csv).toEqual([
+    "id,at,merchantId,actor,actorId,action,targetType,targetId,requestId,details",
+    `${json[500]?.id},2026-03-01T12:00:00.500Z,,command,,one,,,req_1,"{""note"":""Said \\""no\\"", twice.""}"`,
+  ]);
+  expect(await lines("--merchant", "mer_none", "--json")).toEqual([]);
+});
+
+/** What is typed in is no argument: those can be seen by others. */
+async function typed(args: readonly string[], environment: Commands["environment"]): Promise<{ code: number | null; stdout: string }> {
+  const child = spawn(process.execPath, ["src/main.ts", ...args, "--json"], {
+    cwd: new URL("../../", import.meta.url).pathname,
+    env: { PATH: process.env["PATH"], ...environment },
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  child.stdin.end("typed in by hand\n");
+  const [stdout, code] = await Promise.all([text(child.stdout), new Promise<number | null>((resolve) => child.on("close", resolve))]);
+  return { code, stdout };
+}
+
+it("gives everything the first encryption key, and names what it cannot open", async () => {
+  const { folder, environment, run } = commands();
+  await run("seed");
+  const path = join(folder, "encryption-keys");
+  const old = readFileSync(path, "utf8").trim();
+  writeFileSync(path, `next:${Buffer.alloc(32, 3).toString("base64")},${old}\n`);
+  const done = await run("keys", "rewrap");
+  expect(done).toMatchObject({ key: "next", left: 0, broken: [], personal_data: expect.any(Number), webhook_secret: 1 });
+  expect(done["personal_data"]).toBeGreaterThan(5);
+  expect(await run("keys", "rewrap")).toMatchObject({ key: "next", personal_data: 0, webhook_secret: 0 });
+  const rewraps = (await entriesIn(folder)).filter(({ action }) => action === "keysRewrap").map(({ details }) => details);
+  expect(rewraps).toEqual([
+    { key: "next", state: "begun" },
+    { key: "next", state: "done", rewrapped: expect.any(Number) },
+    { key: "next", state: "begun" },
+    { key: "next", state: "done", rewrapped: 0 },
+  ]);
+  // The old key is gone, and nobody misses it.
+  writeFileSync(path, `next:${Buffer.alloc(32, 3).toString("base64")}\n`);
+  expect(await run("keys", "rewrap")).toMatchObject({ personal_data: 0, left: 0 });
+
+  writeFileSync(path, `other:${Buffer.alloc(32, 4).toString("base64")}\n`);
+  const { code, stdout, stderr } = await runCommand(["keys", "rewrap"], environment);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^key +other$/m);
+  expect(stderr).toMatch(/^webhook_secret\.sealed of whs_\w+ was encrypted with the key next, which is not in ENCRYPTION_KEYS\.$/m);
+});
+
+it("erases what is known of a buyer, and says so", async () => {
+  const { folder, environment, run } = commands();
+  await run("seed");
+  const demo = readDemoFile(folder);
+  const order = demo?.orders?.delivered ?? "";
+  const done = await run("privacy", "erase", "--order", order, "--force");
+  expect(done).toMatchObject({ carts: 1, orders: 1, personalData: expect.any(Number) });
+  expect(done["personalData"]).toBeGreaterThan(0);
+  const [entry] = await entriesIn(folder);
+  expect(entry).toMatchObject({ action: "privacyErase", actor: "command", targetType: "order", targetId: order, details: { ...done, forced: true } });
+  const unknown = await runCommand(["privacy", "erase", "--cart", "cart_none"], environment);
+  expect(unknown).toEqual({ code: 1, stdout: "", stderr: "Nothing is known of this cart.\n" });
+});
