@@ -4,17 +4,20 @@ import { parseArgs } from "node:util";
 export interface Arguments {
   readonly minutes: number;
   readonly only: readonly string[];
+  /** Infinity where nothing is said of it. */
+  readonly rounds: number;
 }
 
 export class BadArgument extends Error {}
 
-export const help = (known: readonly string[]): string => `Usage: npm run soak -- --minutes N [--only LIST]
+export const help = (known: readonly string[]): string => `Usage: npm run soak -- --minutes N [--only LIST] [--rounds N]
 
 Kills the service, sends everything twice and changes the same carts from all sides, on both engines, for N minutes together.
 Ends with 1 when a promise was broken.
 
   --minutes N   how long, shared out among the figures
   --only LIST   figures, of: ${known.join(",")}
+  --rounds N    oauth alone: its end on each engine, should it come before the time is over
   --help        this text
 `;
 
@@ -26,10 +29,12 @@ export function readArguments(args: readonly string[], known: readonly string[])
   if (values.help === true) return undefined;
   const minutes = Number(values.minutes);
   if (!(minutes > 0 && minutes <= minutesMax)) throw new BadArgument(`--minutes must be a number up to ${minutesMax}.`);
+  const rounds = values.rounds === undefined ? Infinity : Number(values.rounds);
+  if (!(rounds > 0)) throw new BadArgument("--rounds must be a number above 0.");
   const only = values.only?.split(",") ?? known;
   const unknown = only.find((name) => !known.includes(name));
   if (unknown !== undefined) throw new BadArgument(`--only: there is no ${unknown}; there are ${known.join(", ")}.`);
-  return { minutes, only };
+  return { minutes, only, rounds };
 }
 
 function parse(args: readonly string[]): ReturnType<typeof parseArgs<typeof config>> {
@@ -40,4 +45,4 @@ function parse(args: readonly string[]): ReturnType<typeof parseArgs<typeof conf
   }
 }
 
-const config = { options: { minutes: { type: "string" }, only: { type: "string" }, help: { type: "boolean" } } } as const;
+const config = { options: { minutes: { type: "string" }, only: { type: "string" }, rounds: { type: "string" }, help: { type: "boolean" } } } as const;

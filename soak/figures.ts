@@ -2,6 +2,7 @@
 import { startPostgres } from "#test/support/postgres.ts";
 import { runBystanders } from "./bystanders.ts";
 import { runCheckout } from "./checkout.ts";
+import { codeFaults, runCodes } from "./codes.ts";
 import { runCrash } from "./crash.ts";
 import { duplicateFaults, runDuplicates } from "./duplicates.ts";
 import { runHistories } from "./histories.ts";
@@ -16,6 +17,8 @@ export interface Circumstances {
   /** PostgreSQL; undefined: the embedded database. */
   readonly databaseUrl: string | undefined;
   readonly isOver: () => boolean;
+  /** Of `oauth`: the end comes with so many, where that is told. */
+  readonly roundsMax: number;
   readonly onStep: (text: string) => void;
 }
 
@@ -35,6 +38,7 @@ export const figures: readonly Figure[] = [
   { name: "webhooks", engines: ["pglite", "postgres"], weight: 3, run: webhooks },
   { name: "webhook-latency", engines: ["pglite", "postgres"], weight: 1, run: runWebhookLatency },
   { name: "histories", engines: ["pglite", "postgres"], weight: 3, run: histories },
+  { name: "oauth", engines: ["pglite", "postgres"], weight: 1, run: oauth },
 ];
 
 async function crash({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
@@ -91,6 +95,22 @@ async function histories({ databaseUrl, isOver, onStep }: Circumstances): Promis
   const history = await runHistories(ask, shop, { engine, writers: 8, carts: 4, isOver, onStep });
   const report = await service.inspect(({ db }) => checkHistories(db, history));
   return { ...report, violations: [...report.violations, ...service.faults] };
+}
+
+/** On PostgreSQL there are two processes, and each gets half of the redemptions. */
+async function oauth({ databaseUrl, isOver, roundsMax, onStep }: Circumstances): Promise<Report> {
+  const publicUrl = "https://soak.example";
+  const environment = { PUBLIC_URL: publicUrl };
+  await using service = await startService({ databaseUrl, environment });
+  await using beside = databaseUrl === undefined ? undefined : await startService({ databaseUrl, folder: service.folder, environment });
+  const { engine, ask, access } = service;
+  const doors = [ask, ...(beside === undefined ? [] : [beside.ask])] as const;
+  const plan = { engine, doors, publicUrl, access, copies: 20, onStep };
+  const report = await runCodes({ ...plan, isOver: ({ codes }) => codes >= roundsMax || isOver() });
+  await beside?.kill();
+  const { clientId } = access.oauthClient;
+  const faults = await service.inspect(({ db }) => codeFaults(db, { clientId, codes: report.counts["codes"] ?? 0 }));
+  return { ...report, violations: [...report.violations, ...faults, ...service.faults, ...(beside?.faults ?? [])] };
 }
 
 /** On a PostgreSQL of its own, where it needs one. */

@@ -8,7 +8,7 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const step = (text: string): void => void process.stderr.write(`· ${text}\n`);
 
 /** Gives whether every promise was kept. */
-async function soak({ minutes, only }: Arguments): Promise<boolean> {
+async function soak({ minutes, only, rounds }: Arguments): Promise<boolean> {
   const runs = figures
     .filter(({ name }) => only.includes(name))
     .flatMap((figure) => figure.engines.map((engine) => ({ figure, engine, share: figure.weight / figure.engines.length })));
@@ -17,7 +17,8 @@ async function soak({ minutes, only }: Arguments): Promise<boolean> {
   for (const { figure, engine, share } of runs) {
     const until = performance.now() + (minutes * 60_000 * share) / whole;
     step(`${figure.name} on ${engine}, for ${((minutes * share) / whole).toFixed(1)} minutes`);
-    reports.push(await runFigure(figure, engine, { isOver: () => performance.now() > until, onStep: (text) => step(`${figure.name} on ${text}`) }));
+    const isOver = (): boolean => performance.now() > until;
+    reports.push(await runFigure(figure, engine, { isOver, roundsMax: rounds, onStep: (text) => step(`${figure.name} on ${text}`) }));
   }
   say(`\n${toTable(reports)}`);
   const broken = toViolations(reports);

@@ -21,7 +21,7 @@ export interface Answered {
 /** Throws where there is no answer. */
 export type Ask = (asked: Asked) => Promise<Answered>;
 
-export type Access = Pick<DemoFile, "keys" | "tokens">;
+export type Access = Pick<DemoFile, "keys" | "tokens" | "staff" | "oauthClient">;
 
 export interface Shop {
   readonly access: Access;
