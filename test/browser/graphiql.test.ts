@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createApp, type App } from "#app/app.ts";
 import { readSettings } from "#app/settings.ts";
@@ -10,17 +10,7 @@ import type { DemoFile } from "#demo/demo-file.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
 import { exampleQueries } from "#web/example-queries.ts";
-
-const executablePath = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
-const flags = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
+import { launchChromium } from "./watched-browser.ts";
 
 let dataDir: string;
 let app: App;
@@ -37,7 +27,7 @@ beforeAll(async () => {
   if (prepared === undefined) throw new Error("There is no demo.");
   demo = prepared;
   address = await app.listen();
-  browser = await chromium.launch({ executablePath, args: flags });
+  browser = await launchChromium();
 });
 
 afterAll(async () => {

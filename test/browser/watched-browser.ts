@@ -25,8 +25,10 @@ export interface WatchedBrowser {
   readonly policies: ReadonlySet<string | undefined>;
 }
 
+export const launchChromium = (): Promise<Browser> => chromium.launch({ executablePath, args: flags });
+
 export async function launchBrowser(): Promise<WatchedBrowser> {
-  const browser: Browser = await chromium.launch({ executablePath, args: flags });
+  const browser = await launchChromium();
   const outside: string[] = [];
   const complaints: string[] = [];
   const policies = new Set<string | undefined>();
