@@ -15,6 +15,7 @@ const main = new URL("../src/main.ts", import.meta.url).pathname;
 export interface Service extends AsyncDisposable {
   readonly engine: OpenDatabase["engine"];
   readonly ask: Ask;
+  readonly port: number;
   /** Where demo.json is. */
   readonly folder: string;
   /** Of the demo. */
@@ -24,6 +25,8 @@ export interface Service extends AsyncDisposable {
   start(): Promise<void>;
   /** SIGKILL: whatever runs is gone at once. */
   kill(): Promise<void>;
+  /** SIGTERM: it answers what it has been asked, and ends; with this exit code. */
+  stop(): Promise<number | null>;
   /** Looks into the database, the service being stopped. */
   inspect<Result>(look: (database: OpenDatabase) => Promise<Result>): Promise<Result>;
 }
@@ -76,11 +79,17 @@ export async function startService({ command = "serve", databaseUrl, environment
   return {
     engine: databaseUrl === undefined ? "pglite" : "postgres",
     ask,
+    port,
     folder: dataDir,
     access,
     faults,
     start,
     kill,
+    stop: async () => {
+      const code = await running?.stop();
+      running = undefined;
+      return code ?? null;
+    },
     inspect: async (look) => {
       await kill();
       const database = await openDatabase(databaseUrl === undefined ? { folder: dataDir } : { url: databaseUrl });
@@ -93,6 +102,7 @@ export async function startService({ command = "serve", databaseUrl, environment
 interface Running {
   readonly child: ChildProcess;
   kill(): Promise<void>;
+  stop(): Promise<number | null>;
 }
 
 interface Started {
@@ -102,7 +112,10 @@ interface Started {
 
 function spawnService({ command, settings }: Started, onFault: (fault: string) => void): Running {
   const { PATH, HOME } = process.env;
-  const child = spawn(process.execPath, [main, command], { env: { PATH, HOME, ...settings }, stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(process.execPath, [main, command], {
+    env: { PATH, HOME, ...settings },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   let said = "";
   child.stderr?.setEncoding("utf8").on("data", (chunk: string) => (said = `${said}${chunk}`.slice(-2000)));
   let isWanted = true;
@@ -112,16 +125,15 @@ function spawnService({ command, settings }: Started, onFault: (fault: string) =
     process.removeListener("exit", killAtEnd);
     if (isWanted) onFault(`The service ended by itself (${code ?? signal}): ${said}`);
   });
-  return {
-    child,
-    kill: async () => {
-      isWanted = false;
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const ended = once(child, "exit");
-      child.kill("SIGKILL");
-      await ended;
-    },
+  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+    isWanted = false;
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+    const ended = once(child, "exit");
+    child.kill(signal);
+    await ended;
+    return child.exitCode;
   };
+  return { child, kill: async () => void (await end("SIGKILL")), stop: () => end("SIGTERM") };
 }
 
 const readyMsMax = 60_000;
@@ -143,11 +155,11 @@ async function untilReady({ child }: Running, ask: Ask): Promise<void> {
 const answerMsMax = 20_000;
 
 /** Over connections that are kept, as clients do; one that breaks is no answer. */
-function askOver(port: number): Ask {
+export function askOver(port: number, localAddress = "127.0.0.1"): Ask {
   const agent = new Agent({ keepAlive: true });
   return ({ method, url, headers, body = "" }) =>
     new Promise<Answered>((done, failed) => {
-      const place = { agent, host: "127.0.0.1", port, timeout: answerMsMax };
+      const place = { agent, host: "127.0.0.1", port, localAddress, timeout: answerMsMax };
       const length = body === "" ? {} : { "content-length": String(Buffer.byteLength(body)) };
       const call = request({ ...place, method, path: url, headers: { ...headers, ...length } }, (response) => {
         let text = "";
@@ -161,7 +173,7 @@ function askOver(port: number): Ask {
     });
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((done, failed) => {
     const server = createServer().once("error", failed);
     server.listen(0, "127.0.0.1", () => {

@@ -5,6 +5,7 @@ import { checkoutFaults } from "#soak/checkout-checks.ts";
 import { awaitEnds, buyAndKill, openBuying } from "#soak/checkout-crash.ts";
 import { startService } from "#soak/service.ts";
 import { openShop } from "#soak/shop.ts";
+import { demoPlace } from "#test/support/copies.ts";
 
 /** Of some cold starts and what is between them, on a machine that has other things to do. */
 const startsMsMax = 180_000;
@@ -12,7 +13,7 @@ const startsMsMax = 180_000;
 it(
   "after each kill -9 in the middle of payments every buyer who paid has an order, and nobody pays for none",
   async () => {
-    await using service = await startService({});
+    await using service = await startService(await demoPlace("pglite"));
     const buying = openBuying(service.ask, await openShop(service.ask, service.access));
     expect(await buyAndKill(buying, { services: [service], buyers: 4, kills: 2, submitsPerKill: 6 })).toBe(2);
     // Whoever died holds what it worked on for half a minute: as if that were over.

@@ -66,9 +66,9 @@ describe.each(["pglite", "postgres"] as const)("checkouts that are raced for on 
 
   it("a checkout that is submitted twenty times at once is paid once", async () => {
     const races = openRaces();
-    for (let round = 0; round < 3; round += 1) await raceSubmits(races, 20);
+    for (let round = 0; round < 2; round += 1) await raceSubmits(races, 20);
     expect(races.violations).toEqual([]);
-    expect(await authorizationsOf(races.sessionIds)).toBe(3);
+    expect(await authorizationsOf(races.sessionIds)).toBe(2);
     await expectKept(races.sessionIds);
   });
 

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { runCrash } from "#soak/crash.ts";
 import { startService } from "#soak/service.ts";
-import { createDatabase } from "#test/support/create-database.ts";
+import { demoPlace } from "#test/support/copies.ts";
 
 /** Of three cold starts and what is between them, on a machine that has other things to do. */
 const startsMsMax = 120_000;
@@ -10,7 +10,7 @@ const startsMsMax = 120_000;
 it.each(["pglite", "postgres"] as const)(
   "after each kill -9 on %s every acknowledged change is there, once, with the answer that it had",
   async (engine) => {
-    await using service = await startService({ databaseUrl: engine === "postgres" ? await createDatabase() : undefined });
+    await using service = await startService(await demoPlace(engine));
     const { violations, counts } = await runCrash(service, { clients: 4, keysPerKill: 30, isOver: ({ kills }) => kills >= 2 });
     expect(violations).toEqual([]);
     expect(counts["kills"]).toBe(2);

@@ -2,28 +2,17 @@
 import { expect, it } from "vitest";
 import { type Service, startService } from "#soak/service.ts";
 import { runWebhooks, webhookEnvironment } from "#soak/webhooks.ts";
-import { openDatabase } from "#database/connect.ts";
-import { copyDemo, encryptionKeys } from "#test/support/copies.ts";
-import { temporaryFolder } from "#test/support/process.ts";
+import { demoPlace, encryptionKeys } from "#test/support/copies.ts";
 
 /** Of some cold starts and what is between them, on a machine that has other things to do. */
 const startsMsMax = 300_000;
 const plan = { writers: 2, aheadMax: 20, arrivalsPerKill: 40, isHurried: true };
 const environment = { ...webhookEnvironment, WEBHOOK_RETRY_SCALE: "0.0001", ENCRYPTION_KEYS: encryptionKeys, DEMO: "0" };
 
-/** A folder with the demo's keys; and the demo itself, where it is to be in a folder. */
-async function demoFolder(engine: "pglite" | "postgres"): Promise<{ readonly folder: string; readonly databaseUrl: string | undefined }> {
-  const { database, fill } = await copyDemo(engine);
-  const folder = temporaryFolder();
-  if (engine === "pglite") await (await openDatabase({ ...database, folder })).close();
-  fill(folder);
-  return { folder, databaseUrl: database.url };
-}
-
 it(
   "after each kill -9 of serve every event arrives, signed, and what comes again is the same",
   async () => {
-    await using service = await startService({ ...(await demoFolder("pglite")), environment });
+    await using service = await startService({ ...(await demoPlace("pglite")), environment });
     const { violations, counts } = await runWebhooks({ ...plan, services: [service], isOver: ({ kills }) => kills === 2 });
     expect(violations).toEqual([]);
     expect(Math.min(counts["events"] ?? 0, counts["refused"] ?? 0)).toBeGreaterThan(10);
@@ -34,7 +23,7 @@ it(
 it(
   "after each kill -9 of a gateway, a worker or both every event arrives, signed, and what comes again is the same",
   async () => {
-    const demo = await demoFolder("postgres");
+    const demo = await demoPlace("postgres");
     const start = (command: "gateway" | "worker"): Promise<Service> => startService({ ...demo, command, environment });
     const starting = [start("gateway"), start("worker")] as const;
     await using gateway = await starting[0];

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { openDatabase } from "#database/connect.ts";
-import { runCommand, temporaryFolder } from "#test/support/process.ts";
+import { runCommand, runHere, temporaryFolder } from "#test/support/process.ts";
 
 const commands = [
   "serve",
@@ -36,19 +36,25 @@ const commands = [
 ];
 
 it("explains every command with --help, which names --json where there is something to print", async () => {
-  const helps = await Promise.all(commands.map((command) => runCommand([...command.split(" "), "--help"])));
-  for (const [index, { code, stdout, stderr }] of helps.entries()) {
-    const command = commands[index] ?? "";
+  for (const command of commands) {
+    const { code, stdout, stderr } = await runHere([...command.split(" "), "--help"]);
     expect({ command, code, stderr }).toEqual({ command, code: 0, stderr: "" });
     expect(stdout).toMatch(new RegExp(`^Usage: (commerce )?${command} `));
     if (command !== "serve") expect(stdout).toContain("--json");
   }
-  const { code, stdout } = await runCommand(["--help"]);
-  expect(code).toBe(0);
-  for (const name of new Set(commands.map((command) => command.split(" ")[0]))) expect(stdout).toContain(`\n  ${name} `);
+  const all = await runCommand(["--help"]);
+  expect(all).toEqual(await runHere(["--help"]));
+  expect(all.code).toBe(0);
+  for (const name of new Set(commands.map((command) => command.split(" ")[0]))) expect(all.stdout).toContain(`\n  ${name} `);
 });
 
-it.concurrent.each([
+it("ends with 2 as a process too, on what is not understood", async () => {
+  const [none, unknown] = await Promise.all([runCommand([]), runCommand(["nonsense"])]);
+  expect(none).toEqual(await runHere([]));
+  expect(unknown).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining("error: unknown command 'nonsense'") as string });
+});
+
+it.each([
   ["no command", [], "Usage: commerce"],
   ["an unknown command", ["nonsense"], "error: unknown command 'nonsense'"],
   ["an unknown option", ["serve", "--nonsense"], "error: unknown option '--nonsense'"],
@@ -76,12 +82,12 @@ it.concurrent.each([
   ["a time that is none", ["audit", "export", "--from", "yesterday"], "error: option '--from <time>' argument 'yesterday' is invalid."],
   ["a number that is none", ["seed", "--products", "many"], "error: option '--products <number>' argument 'many' is invalid."],
 ])("ends with 2 on %s", async (_name, args, message) => {
-  const { code, stdout, stderr } = await runCommand(args);
+  const { code, stdout, stderr } = await runHere(args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toContain(message);
 });
 
-/** Eleven cold starts on a machine that has other things to do. */
+/** Nine cold starts on a machine that has other things to do. */
 const startsMsMax = 180_000;
 
 it(
@@ -124,9 +130,9 @@ it(
       { type: "api_key.revoked", subjectId: key["id"], subjectVersion: 3, installationId: installation["id"] },
     ]);
 
-    const excess = await runCommand(["key", "create", "--installation", installation["id"] ?? "", "--name", "Key"], environment);
+    const excess = await runHere(["key", "create", "--installation", installation["id"] ?? "", "--name", "Key"], environment);
     expect(excess).toEqual({ code: 1, stdout: "", stderr: "The installation does not hold checkout:quote, webhooks:read, webhooks:write.\n" });
-    const unknown = await runCommand(["key", "revoke", "key_none"], environment);
+    const unknown = await runHere(["key", "revoke", "key_none"], environment);
     expect(unknown).toEqual({ code: 1, stdout: "", stderr: "There is no such API key.\n" });
     const seed = await runCommand(["seed", "--products", "1"], environment);
     expect(seed).toMatchObject({ code: 1, stderr: "The database has other data than the demo's: say whose products with --merchant.\n" });
@@ -157,7 +163,7 @@ it("shows the settings in force with secrets masked", async () => {
     LOG_LEVEL: "info",
   });
   expect(stdout).not.toContain("hunter2");
-  expect((await runCommand(["config", "--json"], { PORT: "x" })).code).toBe(1);
+  expect((await runHere(["config", "--json"], { PORT: "x" })).code).toBe(1);
 });
 
 it("runs on Node 26 under npm, whatever Node is installed", async () => {

@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import { expect, it } from "vitest";
 import type { OpenDatabase } from "#database/connect.ts";
 import { type Service, startService } from "#soak/service.ts";
-import { createDatabase } from "#test/support/create-database.ts";
+import { demoPlace } from "#test/support/copies.ts";
 
 /** Three cold starts on a machine that has other things to do. */
 const startsMsMax = 180_000;
@@ -14,7 +14,7 @@ const beforeAnswerMs = 1_500;
 it.each(["pglite", "postgres"] as const)(
   "on %s the payment that was authorised is found again, and makes one order",
   async (engine) => {
-    await using service = await startService({ databaseUrl: engine === "postgres" ? await createDatabase() : undefined });
+    await using service = await startService(await demoPlace(engine));
     const variantId = await service.inspect(async ({ db }) => {
       const { id } = await db.selectFrom("variant").select("id").where("sku", "=", "GFT-KART").executeTakeFirstOrThrow();
       return id;

@@ -4,8 +4,12 @@ import { readFileSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, inject, it } from "vitest";
+import { beforeAll, describe, expect, inject, it, vi } from "vitest";
+import { demoPlace, migratedFolder } from "#test/support/copies.ts";
 import { runCommand, startService, temporaryFolder } from "#test/support/process.ts";
+
+/** Some cold starts each, on a machine that has other things to do. */
+vi.setConfig({ testTimeout: 180_000 });
 
 const encryptionKeys = `k1:${Buffer.alloc(32, 7).toString("base64")}`;
 
@@ -53,7 +57,7 @@ describe("the first start in an empty folder", () => {
 
 describe("SIGTERM", () => {
   it("lets requests that have arrived be answered, takes no new connection, and ends with 0", async () => {
-    const service = await startService({ DATA_DIR: join(temporaryFolder(), "data") });
+    const service = await startService({ DATA_DIR: (await demoPlace("pglite")).folder });
     const demo = JSON.parse(readFileSync(/keys and tokens in (\S+)/.exec(service.output())?.[1] ?? "", "utf8")) as { tokens: { admin: string } };
     const { port } = new URL(service.address);
     const body = JSON.stringify({ query: "{ __typename }" });
@@ -79,6 +83,11 @@ describe("SIGTERM", () => {
 });
 
 describe.concurrent("what is wrong with its place stops the start with one line that names the setting", () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await migratedFolder();
+  });
+
   it.each([
     [{ PORT: "abc" }, "Setting PORT must be a whole number from 0 to 65535."],
     [
@@ -92,12 +101,12 @@ describe.concurrent("what is wrong with its place stops the start with one line 
     [{ DATA_DIR: "/dev/null/data" }, "DATA_DIR /dev/null/data cannot be used: ENOTDIR: not a directory, mkdir '/dev/null/data'"],
     [{ HOST: "203.0.113.1" }, "HOST is no address of this machine: set 127.0.0.1, or 0.0.0.0 for all of them."],
   ])("%o", async (environment, line) => {
-    const started = await runCommand(["serve"], { DATA_DIR: join(temporaryFolder(), "data"), DEMO: "0", ...environment });
+    const started = await runCommand(["serve"], { DATA_DIR: folder, DEMO: "0", ...environment });
     expect(started).toEqual({ code: 1, stdout: "", stderr: `${line}\n` });
   });
 
   it("names the database that is not there, and the port that is taken", async () => {
-    const dataDir = join(temporaryFolder(), "data");
+    const dataDir = await migratedFolder();
     const url = new URL("/not_there", inject("postgresUrl"));
     const started = await runCommand(["serve"], { DATABASE_URL: url.href, ENCRYPTION_KEYS: encryptionKeys });
     expect(started).toEqual({ code: 1, stdout: "", stderr: 'The database at DATABASE_URL refuses: database "not_there" does not exist\n' });

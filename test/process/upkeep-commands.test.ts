@@ -3,31 +3,44 @@ import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { appendAudit, auditList, type AuditRow, commandActor } from "#access/audit.ts";
 import { verifyPassword } from "#access/people/staff.ts";
 import { type Database, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { readDemoFile } from "#demo/demo-file.ts";
-import { runCommand, temporaryFolder } from "#test/support/process.ts";
+import { demoPlace, migratedFolder } from "#test/support/copies.ts";
+import { runCommand, runHere as runCommandHere } from "#test/support/process.ts";
+
+type Run = (...args: string[]) => Promise<Record<string, unknown>>;
+
+/** Some cold starts each, on a machine that has other things to do. */
+vi.setConfig({ testTimeout: 180_000 });
 
 interface Commands {
   readonly folder: string;
   readonly environment: { readonly DATA_DIR: string };
-  readonly run: (...args: string[]) => Promise<Record<string, unknown>>;
+  /** As a process of its own: each command is, once. */
+  readonly run: Run;
+  /** What `run` would do, without the start. */
+  readonly runHere: Run;
 }
 
-function commands(): Commands {
-  const folder = join(temporaryFolder(), "data");
+async function commands(place: Promise<string> = migratedFolder()): Promise<Commands> {
+  const folder = await place;
   const environment = { DATA_DIR: folder };
-  const run = async (...args: string[]): Promise<Record<string, unknown>> => {
-    const { code, stdout, stderr } = await runCommand([...args, "--json"], environment);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    return JSON.parse(stdout) as Record<string, unknown>;
-  };
-  return { folder, environment, run };
+  const shown =
+    (start: typeof runCommand): Run =>
+    async (...args) => {
+      const { code, stdout, stderr } = await start([...args, "--json"], environment);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      return JSON.parse(stdout) as Record<string, unknown>;
+    };
+  return { folder, environment, run: shown(runCommand), runHere: shown(runCommandHere) };
 }
+
+const demoFolder = async (): Promise<string> => (await demoPlace("pglite")).folder;
 
 async function inDatabase<Result>(folder: string, work: (db: Database) => Promise<Result>): Promise<Result> {
   const database = await openDatabase({ folder });
@@ -43,9 +56,9 @@ const entriesIn = (folder: string): Promise<AuditRow[]> => inDatabase(folder, (d
 const brief = ({ action, actor, merchantId, targetType, targetId }: AuditRow): unknown[] => [action, actor, merchantId, targetType, targetId];
 
 it("makes people and disables them, shows a password once, and writes it down", async () => {
-  const { folder, environment, run } = commands();
+  const { folder, environment, run, runHere } = await commands();
   const shop = ["--slug", "shop", "--name", "Shop", "--locale", "en", "--market", "DE"];
-  const merchantId = String((await run("merchant", "create", ...shop))["id"]);
+  const merchantId = String((await runHere("merchant", "create", ...shop))["id"]);
   const merchant = ["--merchant", merchantId];
   const person = await run("staff", "create", ...merchant, "--email", "Ana@Shop.example", "--name", "Ana");
   expect(person).toEqual({ id: expect.stringMatching(/^stf_/), email: "Ana@Shop.example", password: expect.stringMatching(/^[\w-]{20}$/) });
@@ -73,47 +86,40 @@ it("makes people and disables them, shows a password once, and writes it down", 
   expect(JSON.stringify(entries)).not.toMatch(/shop\.example|Ana|typed/);
 });
 
-/** Seven cold starts on a machine that has other things to do. */
-const startsMsMax = 180_000;
-
-it(
-  "gives an account another password, enables it again, and writes it down",
-  async () => {
-    const { folder, environment, run } = commands();
-    const shop = ["--slug", "shop", "--name", "Shop", "--locale", "en", "--market", "DE"];
-    const merchantId = String((await run("merchant", "create", ...shop))["id"]);
-    const { id } = await run("staff", "create", "--merchant", merchantId, "--email", "ana@shop.example", "--name", "Ana");
-    const staffId = String(id);
-    const given = await typed(["staff", "password", staffId, "--password-stdin"], environment);
-    expect(given).toEqual({ code: 0, stdout: expect.not.stringContaining("typed") });
-    expect(await run("staff", "disable", staffId)).toEqual({ id, disabled: true });
-    const made = await run("staff", "password", staffId, "--revoke-grants");
-    expect(made).toEqual({ id, password: expect.stringMatching(/^[\w-]{20}$/), grantsRevoked: true });
-    expect(await run("staff", "enable", staffId)).toEqual({ id, disabled: false });
-    const unknown = await runCommand(["staff", "password", "stf_none"], environment);
-    expect(unknown).toEqual({ code: 1, stdout: "", stderr: "There is no such account.\n" });
-    await inDatabase(folder, async (db) => {
-      expect(await verifyPassword(db, "ana@shop.example", "typed in by hand")).toBeUndefined();
-      expect(await verifyPassword(db, "ana@shop.example", String(made["password"]))).toMatchObject({ staffId, version: 5 });
-    });
-    const entries = await entriesIn(folder);
-    expect(entries.slice(1).map(brief)).toEqual(
-      ["staffCreate", "staffPasswordSet", "staffDisable", "staffPasswordSet", "staffEnable"].map((action) => [
-        action,
-        "command",
-        merchantId,
-        "staff",
-        id,
-      ]),
-    );
-    expect(JSON.stringify(entries)).not.toMatch(/shop\.example|Ana|typed/);
-  },
-  startsMsMax,
-);
+it("gives an account another password, enables it again, and writes it down", async () => {
+  const { folder, environment, run, runHere } = await commands();
+  const shop = ["--slug", "shop", "--name", "Shop", "--locale", "en", "--market", "DE"];
+  const merchantId = String((await runHere("merchant", "create", ...shop))["id"]);
+  const { id } = await runHere("staff", "create", "--merchant", merchantId, "--email", "ana@shop.example", "--name", "Ana");
+  const staffId = String(id);
+  const given = await typed(["staff", "password", staffId, "--password-stdin"], environment);
+  expect(given).toEqual({ code: 0, stdout: expect.not.stringContaining("typed") });
+  expect(await runHere("staff", "disable", staffId)).toEqual({ id, disabled: true });
+  const made = await runHere("staff", "password", staffId, "--revoke-grants");
+  expect(made).toEqual({ id, password: expect.stringMatching(/^[\w-]{20}$/), grantsRevoked: true });
+  expect(await run("staff", "enable", staffId)).toEqual({ id, disabled: false });
+  const unknown = await runCommandHere(["staff", "password", "stf_none"], environment);
+  expect(unknown).toEqual({ code: 1, stdout: "", stderr: "There is no such account.\n" });
+  await inDatabase(folder, async (db) => {
+    expect(await verifyPassword(db, "ana@shop.example", "typed in by hand")).toBeUndefined();
+    expect(await verifyPassword(db, "ana@shop.example", String(made["password"]))).toMatchObject({ staffId, version: 5 });
+  });
+  const entries = await entriesIn(folder);
+  expect(entries.slice(1).map(brief)).toEqual(
+    ["staffCreate", "staffPasswordSet", "staffDisable", "staffPasswordSet", "staffEnable"].map((action) => [
+      action,
+      "command",
+      merchantId,
+      "staff",
+      id,
+    ]),
+  );
+  expect(JSON.stringify(entries)).not.toMatch(/shop\.example|Ana|typed/);
+});
 
 it("switches an OAuth client off and on, lists it, and writes it down", async () => {
-  const { folder, run } = commands();
-  const app = String((await run("app", "create", "--name", "App"))["id"]);
+  const { folder, run, runHere } = await commands();
+  const app = String((await runHere("app", "create", "--name", "App"))["id"]);
   const uri = "https://app.example/callback";
   const id = String((await run("oauth-client", "create", "--app", app, "--redirect-uri", uri))["id"]);
   expect(await run("oauth-client", "disable", id)).toEqual({ id, disabled: true });
@@ -127,10 +133,10 @@ it("switches an OAuth client off and on, lists it, and writes it down", async ()
 });
 
 it("makes OAuth clients, rotates signing keys, and writes it down", async () => {
-  const { folder, environment, run } = commands();
-  const app = await run("app", "create", "--name", "App");
+  const { folder, environment, run, runHere } = await commands();
+  const app = await runHere("app", "create", "--name", "App");
   const uris = ["--redirect-uri", "http://127.0.0.1:5000/callback", "https://app.example/callback"];
-  const client = await run("oauth-client", "create", "--app", String(app["id"]), ...uris);
+  const client = await runHere("oauth-client", "create", "--app", String(app["id"]), ...uris);
   expect(client).toEqual({ id: expect.stringMatching(/^oac_/), app: app["id"] });
   const key = await run("signing-key", "rotate");
   const { code, stderr } = await runCommand(["grant", "revoke", "grt_none"], environment);
@@ -147,7 +153,7 @@ it("makes OAuth clients, rotates signing keys, and writes it down", async () => 
 });
 
 it("exports what was done, page by page, as CSV or one JSON object a line", async () => {
-  const { folder, environment } = commands();
+  const { folder, environment } = await commands();
   const first = Date.parse("2026-03-01T12:00:00.000Z");
   await inDatabase(folder, (db) =>
     inTransaction(db, async (transaction) => {
@@ -155,23 +161,24 @@ it("exports what was done, page by page, as CSV or one JSON object a line", asyn
       for (let count = 0; count < 502; count += 1) await appendAudit(transaction, { ...entry, now: new Date(first + count) });
     }),
   );
-  const lines = async (...args: string[]): Promise<string[]> =>
-    (await runCommand(["audit", "export", ...args], environment)).stdout.split(/\r?\n/).slice(0, -1);
-  const json = (await lines("--json")).map((line) => JSON.parse(line) as AuditRow);
+  const lines = async (start: typeof runCommand, ...args: string[]): Promise<string[]> =>
+    (await start(["audit", "export", ...args], environment)).stdout.split(/\r?\n/).slice(0, -1);
+  const json = (await lines(runCommand, "--json")).map((line) => JSON.parse(line) as AuditRow);
   expect(json.map(({ at }) => Date.parse(String(at)))).toEqual(Array.from({ length: 502 }, (_, count) => first + count));
-  const csv = await lines("--from", "2026-03-01T12:00:00.500Z", "--to", "2026-03-01T12:00:00.501Z");
+  const csv = await lines(runCommandHere, "--from", "2026-03-01T12:00:00.500Z", "--to", "2026-03-01T12:00:00.501Z");
   expect(csv).toEqual([
     "id,at,merchantId,actor,actorId,action,targetType,targetId,requestId,details",
     `${json[500]?.id},2026-03-01T12:00:00.500Z,,command,,one,,,req_1,"{""note"":""Said \\""no\\"", twice.""}"`,
   ]);
-  expect(await lines("--merchant", "mer_none", "--json")).toEqual([]);
+  expect(await lines(runCommandHere, "--merchant", "mer_none", "--json")).toEqual([]);
 });
 
 /** What is typed in is no argument: those can be seen by others. */
 async function typed(args: readonly string[], environment: Commands["environment"]): Promise<{ code: number | null; stdout: string }> {
+  const { PATH } = process.env;
   const child = spawn(process.execPath, ["src/main.ts", ...args, "--json"], {
     cwd: new URL("../../", import.meta.url).pathname,
-    env: { PATH: process.env["PATH"], ...environment },
+    env: { PATH, ...environment },
     stdio: ["pipe", "pipe", "inherit"],
   });
   child.stdin.end("typed in by hand\n");
@@ -180,15 +187,14 @@ async function typed(args: readonly string[], environment: Commands["environment
 }
 
 it("gives everything the first encryption key, and names what it cannot open", async () => {
-  const { folder, environment, run } = commands();
-  await run("seed");
+  const { folder, environment, run, runHere } = await commands(demoFolder());
   const path = join(folder, "encryption-keys");
   const old = readFileSync(path, "utf8").trim();
   writeFileSync(path, `next:${Buffer.alloc(32, 3).toString("base64")},${old}\n`);
   const done = await run("keys", "rewrap");
   expect(done).toMatchObject({ key: "next", left: 0, broken: [], personal_data: expect.any(Number), webhook_secret: 1 });
   expect(done["personal_data"]).toBeGreaterThan(5);
-  expect(await run("keys", "rewrap")).toMatchObject({ key: "next", personal_data: 0, webhook_secret: 0 });
+  expect(await runHere("keys", "rewrap")).toMatchObject({ key: "next", personal_data: 0, webhook_secret: 0 });
   const rewraps = (await entriesIn(folder)).filter(({ action }) => action === "keysRewrap").map(({ details }) => details);
   expect(rewraps).toEqual([
     { key: "next", state: "begun" },
@@ -198,7 +204,7 @@ it("gives everything the first encryption key, and names what it cannot open", a
   ]);
   // The old key is gone, and nobody misses it.
   writeFileSync(path, `next:${Buffer.alloc(32, 3).toString("base64")}\n`);
-  expect(await run("keys", "rewrap")).toMatchObject({ personal_data: 0, left: 0 });
+  expect(await runHere("keys", "rewrap")).toMatchObject({ personal_data: 0, left: 0 });
 
   writeFileSync(path, `other:${Buffer.alloc(32, 4).toString("base64")}\n`);
   const { code, stdout, stderr } = await runCommand(["keys", "rewrap"], environment);
@@ -208,7 +214,7 @@ it("gives everything the first encryption key, and names what it cannot open", a
 });
 
 it("erases what is known of a buyer, and says so", async () => {
-  const { folder, environment, run } = commands();
+  const { folder, environment, run } = await commands();
   await run("seed");
   const demo = readDemoFile(folder);
   const order = demo?.orders?.delivered ?? "";
@@ -217,6 +223,6 @@ it("erases what is known of a buyer, and says so", async () => {
   expect(done["personalData"]).toBeGreaterThan(0);
   const [entry] = await entriesIn(folder);
   expect(entry).toMatchObject({ action: "privacyErase", actor: "command", targetType: "order", targetId: order, details: { ...done, forced: true } });
-  const unknown = await runCommand(["privacy", "erase", "--cart", "cart_none"], environment);
+  const unknown = await runCommandHere(["privacy", "erase", "--cart", "cart_none"], environment);
   expect(unknown).toEqual({ code: 1, stdout: "", stderr: "Nothing is known of this cart.\n" });
 });

@@ -2,8 +2,9 @@
  * What many tests begin with – a migrated embedded database, the demo on either engine – is made once in a run, by the first test file that asks, and
  * copied for everybody after it.
  */
-import { cpSync, mkdirSync, mkdtempSync, openAsBlob, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { inject } from "vitest";
 import { createCommandRender } from "#app/command-render.ts";
 import { loadEncryptionKeys } from "#app/encryption-keys.ts";
@@ -43,37 +44,103 @@ interface Made {
 }
 
 export async function copyMigrated(): Promise<Blob> {
-  const { folder } = await madeOnce("pglite-migrated", async (place) => {
-    await fillEmbedded(place, migrate);
+  return readImage((await madeMigrated()).folder);
+}
+
+function madeMigrated(): Promise<Made> {
+  return madeOnce("pglite-migrated", async (place) => {
+    await fillEmbedded({ folder: place }, migrate);
     return null;
   });
-  return openAsBlob(join(folder, "image"));
+}
+
+function madeDemo(engine: OpenDatabase["engine"]): Promise<Made> {
+  return madeOnce(`${engine}-demo`, engine === "pglite" ? makeEmbeddedDemo : makePostgresDemo);
 }
 
 export async function copyDemo(engine: OpenDatabase["engine"]): Promise<DemoCopy> {
-  const { folder, template, seededAt } = await madeOnce(`${engine}-demo`, engine === "pglite" ? makeEmbeddedDemo : makePostgresDemo);
+  const { folder, template, seededAt } = await madeDemo(engine);
   return {
-    database: template === null ? { image: await openAsBlob(join(folder, "image")) } : { url: await createDatabase(template) },
+    database: template === null ? { image: readImage(folder) } : { url: await createDatabase(template) },
     seededAt: new Date(seededAt),
     fill: (dataDir) => cpSync(join(folder, "data"), dataDir, { recursive: true }),
   };
 }
 
+const images = new Map<string, Blob>();
+
+/** Kept for the files after this one: to read it takes as long as to start from it. */
+function readImage(folder: string): Blob {
+  const known = images.get(folder);
+  if (known !== undefined) return known;
+  const image = new Blob([readFileSync(join(folder, "image"))]);
+  images.set(folder, image);
+  return image;
+}
+
+/** An embedded database in a folder, for a process of its own: `DATA_DIR`. Gone with the run. */
+export async function migratedFolder(): Promise<string> {
+  const { folder } = await madeMigrated();
+  return copyFolder(join(folder, "embedded"));
+}
+
+/** Where a process of its own finds the demo: the options of `startService`. */
+export interface DemoPlace {
+  readonly folder: string;
+  readonly databaseUrl: string | undefined;
+  readonly environment: { readonly ENCRYPTION_KEYS: string };
+}
+
+export async function demoPlace(engine: OpenDatabase["engine"]): Promise<DemoPlace> {
+  const made = await madeDemo(engine);
+  const folder = copyFolder(...(made.template === null ? [join(made.folder, "embedded")] : []), join(made.folder, "data"));
+  return {
+    folder,
+    databaseUrl: made.template === null ? undefined : await createDatabase(made.template),
+    environment: { ENCRYPTION_KEYS: encryptionKeys },
+  };
+}
+
+function copyFolder(...sources: readonly string[]): string {
+  const folder = mkdtempSync(join(inject("copies"), "place-"));
+  for (const source of sources) cpSync(source, folder, { recursive: true });
+  return folder;
+}
+
 type Work = (database: OpenDatabase) => Promise<unknown>;
 
-/** Two that are first at once make it twice; either is whole. */
+/** Who comes first makes it, and the others wait; when that failed, the next one tries. */
 async function madeOnce(name: string, make: (folder: string, now: Date) => Promise<string | null>): Promise<Made> {
   const copies = inject("copies");
   const path = join(copies, `${name}.json`);
-  const known = readMade(path);
-  if (known !== undefined) return known;
-  const folder = mkdtempSync(join(copies, `${name}-`));
-  const now = new Date();
-  const made: Made = { folder, template: await make(folder, now), seededAt: now.toISOString() };
-  const draft = join(folder, "made.json");
-  writeFileSync(draft, JSON.stringify(made));
-  renameSync(draft, path);
-  return made;
+  const making = join(copies, `${name}-making`);
+  for (;;) {
+    const known = readMade(path);
+    if (known !== undefined) return known;
+    if (isFirst(making)) break;
+    await wait(20);
+  }
+  try {
+    const folder = mkdtempSync(join(copies, `${name}-`));
+    const now = new Date();
+    const made: Made = { folder, template: await make(folder, now), seededAt: now.toISOString() };
+    const draft = join(folder, "made.json");
+    writeFileSync(draft, JSON.stringify(made));
+    renameSync(draft, path);
+    return made;
+  } finally {
+    rmdirSync(making);
+  }
+}
+
+function isFirst(making: string): boolean {
+  try {
+    mkdirSync(making);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    return false;
+  }
 }
 
 function readMade(path: string): Made | undefined {
@@ -85,8 +152,7 @@ function readMade(path: string): Made | undefined {
 }
 
 async function makeEmbeddedDemo(folder: string, now: Date): Promise<null> {
-  await fillEmbedded(folder, async (database) => {
-    await migrate(database);
+  await fillEmbedded({ folder, image: await copyMigrated() }, async (database) => {
     await seed(database, { folder, now });
   });
   return null;
@@ -108,11 +174,14 @@ async function seed(database: OpenDatabase, { folder, now }: { readonly folder: 
   if (demo === undefined) throw new Error("The database was not empty.");
 }
 
-async function fillEmbedded(folder: string, work: Work): Promise<void> {
+async function fillEmbedded({ folder, image: start }: { readonly folder: string; readonly image?: Blob }, work: Work): Promise<void> {
   const place = join(folder, "embedded");
-  const database = await openDatabase({ folder: place });
+  const database = await openDatabase({ folder: place, image: start });
   await work(database).finally(() => database.close());
   const pglite = await openPGlite({ dataDir: join(place, "database") });
+  // What new databases are copied from is half of the files, and nobody makes one here.
+  await pglite.exec("update pg_database set datistemplate = false");
+  for (const unused of ["template0", "template1"]) await pglite.exec(`drop database if exists ${unused}`);
   const image = await pglite.dumpDataDir("none").finally(() => pglite.close());
   writeFileSync(join(folder, "image"), new Uint8Array(await image.arrayBuffer()));
 }

@@ -4,7 +4,8 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { onTestFinished, vi } from "vitest";
+import { run } from "#cli/run.ts";
 
 const main = new URL("../../src/main.ts", import.meta.url).pathname;
 
@@ -28,7 +29,10 @@ type Environment = Readonly<Record<string, string>>;
 
 function start(args: readonly string[], environment: Environment): ChildProcess {
   const { PATH, HOME } = process.env;
-  return spawn(process.execPath, [main, ...args], { env: { PATH, HOME, PORT: "0", ...environment }, stdio: ["ignore", "pipe", "pipe"] });
+  return spawn(process.execPath, [main, ...args], {
+    env: { PATH, HOME, PORT: "0", ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
 }
 
 export interface Ended {
@@ -37,7 +41,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Runs a command to its end. */
+/** Runs a command to its end, as people do. */
 export async function runCommand(args: readonly string[], environment: Environment = {}): Promise<Ended> {
   const child = start(args, environment);
   let stdout = "";
@@ -46,6 +50,41 @@ export async function runCommand(args: readonly string[], environment: Environme
   child.stderr?.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk));
   const [code] = (await once(child, "close")) as [number | null];
   return { code, stdout, stderr };
+}
+
+/**
+ * The same in this very process, where what is asked is what a command answers and not how a process ends: loading everything anew takes longer than
+ * most commands. One at a time, since a process has one environment and one standard output.
+ */
+export async function runHere(args: readonly string[], environment: Environment = {}): Promise<Ended> {
+  const { env, exitCode } = process;
+  const { PATH, HOME } = env;
+  const written = { stdout: "", stderr: "" };
+  const ended = { code: 0 };
+  const spies = [
+    ...(["stdout", "stderr"] as const).map((name) =>
+      vi.spyOn(process[name], "write").mockImplementation((text) => {
+        written[name] += String(text);
+        return true;
+      }),
+    ),
+    vi.spyOn(process, "exit").mockImplementation((code) => {
+      ended.code = Number(code ?? 0);
+      throw new Error("The process has ended.");
+    }),
+  ];
+  process.env = { PATH, HOME, PORT: "0", ...environment };
+  process.exitCode = 0;
+  try {
+    await run(["node", "commerce", ...args]).catch((error: unknown) => {
+      if (ended.code === 0) throw error;
+    });
+    return { code: ended.code || process.exitCode, ...written };
+  } finally {
+    process.env = env;
+    process.exitCode = exitCode;
+    for (const spy of spies) spy.mockRestore();
+  }
 }
 
 /** Starts `serve` with the demo and waits until it has said all it has to say. It does not outlive the test. */
