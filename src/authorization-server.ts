@@ -30,7 +30,7 @@ export function mountAuthorizationServer(server: FastifyInstance, { services, si
     log,
     loginLimit: createLoginLimit(limiter),
     // What anonymous callers read with elsewhere.
-    limitAddress: (request, reply) => takeOne(limiter, reply, { bucket: "anon-read", key: addressKey(request.ip) }),
+    limitAddress: async (request, reply) => takeOne(limiter, reply, { bucket: "anon-read", key: addressKey(request.ip) }),
     limitGrant: async (grantId) => {
       const state = await limiter.consume("write", `refresh:${grantId}`);
       return state?.isExceeded === true ? state.resetSeconds : undefined;

@@ -7,17 +7,22 @@ const credentialsMax = 10_000;
 
 const noted = new WeakMap<Database, LRUCache<string, number>>();
 
+export interface Use {
+  readonly credentialId: string;
+  readonly now: Date;
+}
+
+export function isUseNoted(db: Database, { credentialId, now }: Use): boolean {
+  const at = noted.get(db)?.get(credentialId);
+  return at !== undefined && Math.abs(now.getTime() - at) < noteEveryMs;
+}
+
 /** `write` holds to the same minute by itself: other processes note as well. */
-export async function noteUse(
-  db: Database,
-  use: { readonly credentialId: string; readonly now: Date },
-  write: () => Promise<unknown>,
-): Promise<void> {
+export async function noteUse(db: Database, use: Use, write: () => Promise<unknown>): Promise<void> {
+  if (isUseNoted(db, use)) return;
   const { credentialId, now } = use;
   const times = noted.get(db) ?? new LRUCache<string, number>({ max: credentialsMax });
   noted.set(db, times);
-  const at = times.get(credentialId);
-  if (at !== undefined && Math.abs(now.getTime() - at) < noteEveryMs) return;
   times.set(credentialId, now.getTime());
   try {
     await write();

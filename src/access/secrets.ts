@@ -2,7 +2,7 @@
  * Secrets that clients hold: `{kind}_{label}_{id: 12 base62}_{secret: 43 base62, 256 bits}{CRC-32: 6 base62}`. The checksum settles typos and
  * secret scanners' finds without a database; at rest there is only the SHA-256 of the whole.
  */
-import { createHash, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
+import { hash, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -41,7 +41,7 @@ export function parseSecret(kind: SecretKind, text: string): { readonly id: stri
 }
 
 export function digestOf(value: string): Buffer {
-  return createHash("sha256").update(value).digest();
+  return hash("sha256", value, "buffer");
 }
 
 const nobody = digestOf("nobody");
@@ -53,7 +53,12 @@ export function matchesDigest(value: string, stored: Uint8Array | undefined): bo
 }
 
 function checksumOf(text: string): string {
-  return toBase62(BigInt(crc32(text)), checksumLength);
+  let checksum = "";
+  for (let rest = crc32(text), digits = 0; digits < checksumLength; digits += 1) {
+    checksum = base62.charAt(rest % 62) + checksum;
+    rest = Math.floor(rest / 62);
+  }
+  return checksum;
 }
 
 function toBase62(value: bigint, length: number): string {

@@ -9,9 +9,9 @@ import { Client, type CustomTypesConfig, Pool, type QueryResult, types } from "p
 import { guardDialect } from "./guard.ts";
 import { lockFolder, unusable } from "./folder-lock.ts";
 import { type Hearing, listen, type Listening } from "./notices.ts";
-import { openPGlite, SerialPGliteDialect } from "./pglite.ts";
 import { type StatementLimits, statementPool } from "./statement-pool.ts";
 import type { Tables } from "./tables.ts";
+import { edgedDialect } from "./together.ts";
 
 export type Database = Kysely<Tables>;
 
@@ -53,8 +53,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<OpenDataba
 async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Promise<OpenDatabase> {
   const release = folder === undefined ? (): void => undefined : takeFolder(folder);
   try {
+    // Loaded by whoever has no PostgreSQL alone.
+    const { openPGlite, SerialPGliteDialect } = await import("./pglite.ts");
     const pglite = await openPGlite({ image, dataDir: folder === undefined ? undefined : join(folder, "database") });
-    const db = new Kysely<Tables>({ dialect: guardDialect(new SerialPGliteDialect({ pglite })), plugins: [camelCase()], ...logOf(onStatement) });
+    const db = new Kysely<Tables>({
+      dialect: guardDialect(edgedDialect(new SerialPGliteDialect({ pglite }), { isPipelined: false })),
+      plugins: [camelCase()],
+      ...logOf(onStatement),
+    });
     // Kysely closes only what it has used.
     const close = async (): Promise<void> => {
       await db.destroy();
@@ -82,13 +88,17 @@ function takeFolder(folder: string): () => void {
 
 async function openPostgres(options: DatabaseOptions, url: string): Promise<OpenDatabase> {
   const connection = { connectionTimeoutMillis: connectTimeoutMs, keepAlive: true, types: { getTypeParser: typeParser } };
-  const pool = new Pool({ ...connection, connectionString: url, max: options.poolSize ?? 10, application_name: "commerce-gateway" });
+  const pool = new Pool({ ...connection, connectionString: url, max: options.poolSize ?? 10, pipeline: true, application_name: "commerce-gateway" });
   // A connection that breaks while idle is replaced at its next use; without a listener it would end the process.
   pool.on("error", () => undefined);
   // One that breaks while it is in use: whoever uses it is told by its statement.
   pool.on("connect", (client) => client.on("error", () => undefined));
   const dialect = new PostgresDialect({ pool: statementPool(pool, { prepared: options.prepared !== false, limits: options.limits }) });
-  const db = new Kysely<Tables>({ dialect: guardDialect(dialect), plugins: [camelCase()], ...logOf(options.onStatement) });
+  const db = new Kysely<Tables>({
+    dialect: guardDialect(edgedDialect(dialect, { isPipelined: true })),
+    plugins: [camelCase()],
+    ...logOf(options.onStatement),
+  });
   const direct = { ...connection, connectionString: options.directUrl ?? url };
   const script: OpenDatabase["script"] = async (work) => {
     const client = new Client(direct);

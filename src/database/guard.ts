@@ -11,6 +11,11 @@ export function runInsideTransaction<Result>(work: () => Promise<Result>): Promi
   return insideTransaction.run(true, work);
 }
 
+/** For what goes by the root handle, at once or later. */
+export function refuseInsideTransaction(): void {
+  if (insideTransaction.getStore() === true) throw new Error("A statement on the root handle inside a transaction: use the transaction's handle.");
+}
+
 export function guardDialect(dialect: Dialect): Dialect {
   return {
     createAdapter: () => dialect.createAdapter(),
@@ -23,7 +28,7 @@ export function guardDialect(dialect: Dialect): Dialect {
 function guardDriver(driver: Driver): Driver {
   const acquire = driver.acquireConnection.bind(driver);
   driver.acquireConnection = (options) => {
-    if (insideTransaction.getStore() === true) throw new Error("A statement on the root handle inside a transaction: use the transaction's handle.");
+    refuseInsideTransaction();
     return acquire(options);
   };
   return driver;

@@ -3,11 +3,12 @@
  * was answered. Only committed effects are recorded, so a request that was refused runs anew.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { sql } from "kysely";
+import { CompiledQuery, type QueryResult, sql } from "kysely";
 import { DecryptionFailed, type Keyring, type Place, type Sealed } from "#foundation/encryption.ts";
 import { fail } from "#foundation/failure.ts";
 import type { Database } from "./connect.ts";
-import { inTransaction, type Reader, type Transaction } from "./transaction.ts";
+import { brokenConstraint, sqlState, uniqueViolation } from "./sql-state.ts";
+import { inTransaction, type Reader, type Transaction, writeLast } from "./transaction.ts";
 import { isDatabaseAway } from "./unavailable.ts";
 
 export interface Claim {
@@ -65,27 +66,26 @@ interface HeldClaim extends Claim {
   readonly now: Date;
 }
 
-/** Another process recorded the same key between our look and our record. */
-class TakenMeanwhile extends Error {}
-
 async function once(services: OnceServices, claim: HeldClaim, work: (transaction: Transaction) => Promise<Recorded>): Promise<Once> {
   const { db, keyring } = services;
   let isCommitting = false;
+  const begun = async (transaction: Transaction, [locked, found]: readonly QueryResult<unknown>[]): Promise<Once> => {
+    isCommitting = false;
+    const [lock] = (locked?.rows ?? []) as readonly Locked[];
+    if (lock?.isHeld !== true) throw fail("idempotency_in_progress");
+    const [row] = (found?.rows ?? []) as readonly FoundRecord[];
+    if (row?.isKept === true) return { recorded: openRecord(row, keyring, claim), isReplay: true };
+    const recorded = await work(transaction);
+    await writeRecord(transaction, keyring, { claim, recorded, isThereAnOldOne: row !== undefined });
+    isCommitting = true;
+    return { recorded, isReplay: false };
+  };
   try {
-    return await inTransaction(db, async (transaction) => {
-      isCommitting = false;
-      await requireNotRunning(transaction, claim);
-      // A statement of its own: one that also took the lock would see the rows from before it had it.
-      const earlier = await findRecord(transaction, keyring, claim);
-      if (earlier !== undefined) return { recorded: earlier, isReplay: true };
-      const recorded = await work(transaction);
-      await insertRecord(transaction, keyring, { claim, recorded });
-      isCommitting = true;
-      return { recorded, isReplay: false };
-    });
+    // The record is looked for by a statement of its own: one that also took the lock would see the rows from before it had it.
+    return await inTransaction(db, begun, [lockOf(claim), lookFor(claim)]);
   } catch (error) {
     const isUnknown = isCommitting && isDatabaseAway(error);
-    if (!isUnknown && !(error instanceof TakenMeanwhile)) throw error;
+    if (!isUnknown && !isTaken(error)) throw error;
     const recorded = await findRecord(db, keyring, claim);
     if (recorded !== undefined) return { recorded, isReplay: !isUnknown };
     // Whether it was committed is not known, and the same key will tell.
@@ -93,48 +93,64 @@ async function once(services: OnceServices, claim: HeldClaim, work: (transaction
   }
 }
 
-/** Tries, and never waits: fifty duplicates that waited would hold all connections. */
-async function requireNotRunning(transaction: Transaction, { ownerId, digest }: HeldClaim): Promise<void> {
-  const lock = createHash("sha256").update(`${ownerId}\n`).update(digest).digest().readBigInt64BE();
-  const { rows } = await sql<{ isHeld: boolean }>`select pg_try_advisory_xact_lock(${String(lock)}::bigint) as is_held`.execute(transaction);
-  if (rows[0]?.isHeld !== true) throw fail("idempotency_in_progress");
+/** Another process recorded the same key between our look and our record. */
+const isTaken = (error: unknown): boolean => sqlState(error) === uniqueViolation && brokenConstraint(error) === "idempotency_record_pkey";
+
+interface Locked {
+  readonly isHeld: boolean;
 }
 
-async function findRecord(reader: Reader, keyring: Keyring, claim: HeldClaim): Promise<Recorded | undefined> {
-  const row = await reader
-    .selectFrom("idempotencyRecord")
-    .select(["fingerprint", "status", "contentType", "sealed", "dataKey", "keyId"])
-    .where("ownerId", "=", claim.ownerId)
-    .where("idempotencyKey", "=", claim.digest)
-    .where("createdAt", ">", oldest(claim.now))
-    .executeTakeFirst();
-  if (row === undefined) return undefined;
+/** Tries, and never waits: fifty duplicates that waited would hold all connections. */
+function lockOf({ ownerId, digest }: HeldClaim): CompiledQuery {
+  const lock = createHash("sha256").update(`${ownerId}\n`).update(digest).digest().readBigInt64BE();
+  return CompiledQuery.raw(`select pg_try_advisory_xact_lock($1::bigint) as "isHeld"`, [String(lock)]);
+}
+
+interface FoundRecord extends Sealed {
+  readonly fingerprint: Buffer;
+  readonly status: number;
+  readonly contentType: string;
+  /** Or it is to be swept, and its key is a new one. */
+  readonly isKept: boolean;
+}
+
+const lookText = `select fingerprint, status, content_type as "contentType", sealed, data_key as "dataKey", key_id as "keyId", created_at > $3 as "isKept"
+  from idempotency_record where owner_id = $1 and idempotency_key = $2`;
+
+const lookFor = ({ ownerId, digest, now }: HeldClaim): CompiledQuery<FoundRecord> => CompiledQuery.raw(lookText, [ownerId, digest, oldest(now)]);
+
+async function findRecord(db: Database, keyring: Keyring, claim: HeldClaim): Promise<Recorded | undefined> {
+  const { rows } = await db.executeQuery(lookFor(claim));
+  const [row] = rows;
+  return row?.isKept === true ? openRecord(row, keyring, claim) : undefined;
+}
+
+function openRecord(row: FoundRecord, keyring: Keyring, claim: HeldClaim): Recorded {
   const fingerprint = keyring.digest(row, placeOfRecord(claim), claim.fingerprint);
   if (!fingerprint.equals(row.fingerprint)) throw fail("idempotency_key_reused");
   return { status: row.status, contentType: row.contentType, body: keyring.open(row, placeOfRecord(claim)).toString() };
 }
 
-async function insertRecord(
-  transaction: Transaction,
-  keyring: Keyring,
-  { claim, recorded }: { readonly claim: HeldClaim; readonly recorded: Recorded },
-): Promise<void> {
+interface Writing {
+  readonly claim: HeldClaim;
+  readonly recorded: Recorded;
+  readonly isThereAnOldOne: boolean;
+}
+
+async function writeRecord(transaction: Transaction, keyring: Keyring, { claim, recorded, isThereAnOldOne }: Writing): Promise<void> {
   const { status, contentType, body } = recorded;
   const { ownerId, digest, now } = claim;
   const place = placeOfRecord(claim);
-  const sealed = keyring.seal(body, place);
+  const { sealed, dataKey, keyId } = keyring.seal(body, place);
   // What was asked may hold a password: its plain digest would let somebody who has the table guess it.
-  const fingerprint = keyring.digest(sealed, place, claim.fingerprint);
-  const values = { fingerprint, status, contentType, ...sealed, createdAt: now };
-  const written = await transaction
-    .insertInto("idempotencyRecord")
-    .values({ ownerId, idempotencyKey: digest, ...values })
-    .onConflict((conflict) =>
-      conflict.columns(["ownerId", "idempotencyKey"]).doUpdateSet(values).where("idempotencyRecord.createdAt", "<=", oldest(now)),
-    )
-    .executeTakeFirst();
-  if (written.numInsertedOrUpdatedRows !== 1n) throw new TakenMeanwhile();
+  const fingerprint = keyring.digest({ sealed, dataKey, keyId }, place, claim.fingerprint);
+  if (isThereAnOldOne) await writeLast(transaction, CompiledQuery.raw(forgetText, [ownerId, digest, oldest(now)]));
+  await writeLast(transaction, CompiledQuery.raw(writeText, [ownerId, digest, fingerprint, status, contentType, sealed, dataKey, keyId, now]));
 }
+
+const forgetText = "delete from idempotency_record where owner_id = $1 and idempotency_key = $2 and created_at <= $3";
+const writeText = `insert into idempotency_record (owner_id, idempotency_key, fingerprint, status, content_type, sealed, data_key, key_id, created_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
 
 const oldest = (now: Date): Date => new Date(now.getTime() - keptMs);
 

@@ -3,6 +3,7 @@
  * takes its connection with it: pg would hand that to the next caller with the statement still running.
  */
 import { createHash } from "node:crypto";
+import type { Socket } from "node:net";
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import type pg from "pg";
 import { isUnanswered } from "./unavailable.ts";
@@ -22,12 +23,19 @@ export interface StatementOptions {
 /** Beyond this many texts the next ones run unnamed: a prepared statement costs the server memory for as long as the connection lives. */
 const namesMax = 1000;
 
+/** What a statement begins with whose text is another one for each way of asking: those take no more than their share of names. */
+export const manyFormsMark = "/* one of many forms */";
+
+/** A long one costs the server up to a megabyte on each connection. */
+const manyFormsNamesMax = 24;
+
 export function statementPool(pool: pg.Pool, { prepared, limits }: StatementOptions): PostgresPool {
   const nameOf = prepared ? createNames() : (): undefined => undefined;
   const wrappers = new WeakMap<pg.PoolClient, PostgresPoolClient>();
 
   const query = (client: pg.PoolClient, text: string, values: unknown[] = []): Promise<pg.QueryResult> => {
     const name = values.length > 0 ? nameOf(text) : undefined;
+    holdBack(client);
     return client.query({ text, values, ...(name === undefined ? {} : { name }), ...limitOf(client, limits) });
   };
 
@@ -68,14 +76,24 @@ export function statementPool(pool: pg.Pool, { prepared, limits }: StatementOpti
 
 function createNames(): (text: string) => string | undefined {
   const names = new Map<string, string>();
+  let manyFormsNames = 0;
   return (text) => {
     let name = names.get(text);
-    if (name === undefined && names.size < namesMax) {
+    const isOneOfMany = text.startsWith(manyFormsMark);
+    if (name === undefined && names.size < namesMax && (!isOneOfMany || manyFormsNames < manyFormsNamesMax)) {
+      if (isOneOfMany) manyFormsNames += 1;
       name = `q${createHash("sha1").update(text).digest("hex").slice(0, 20)}`;
       names.set(text, name);
     }
     return name;
   };
+}
+
+/** What is asked in one turn is written at once: a system call for each statement costs more than making it. */
+function holdBack(client: pg.PoolClient): void {
+  const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
+  stream.cork();
+  process.nextTick(() => stream.uncork());
 }
 
 /** pg takes this per statement too, which its types do not say. */

@@ -679,6 +679,11 @@ export interface SalesOrderTable {
   updatedAt: Timestamp;
 }
 
+export interface SearchChangeTable {
+  xid: number;
+  at: Timestamp;
+}
+
 export interface SearchDocumentTable {
   productId: string;
   locale: string;
@@ -691,6 +696,12 @@ export interface SearchDocumentTable {
   words: string;
   head: string;
   indexedAt: Timestamp;
+  titleStems: string[] | null;
+  groupKey: string;
+  merchantId: string;
+  brand: string | null;
+  publishedAt: Timestamp;
+  offers: Json;
 }
 
 export interface SearchDueTable {
@@ -713,6 +724,15 @@ export interface SearchOfferTable {
   categoryKeys: string[];
   locales: string[];
   fallbackLocale: string;
+  groupKey: string;
+  offerKey: string;
+}
+
+export interface SearchSummaryTable {
+  productId: string;
+  locale: string;
+  merchantId: string;
+  summary: Json;
 }
 
 export interface SearchTermTable {
@@ -974,9 +994,11 @@ export interface Tables {
   refund: RefundTable;
   returnLine: ReturnLineTable;
   salesOrder: SalesOrderTable;
+  searchChange: SearchChangeTable;
   searchDocument: SearchDocumentTable;
   searchDue: SearchDueTable;
   searchOffer: SearchOfferTable;
+  searchSummary: SearchSummaryTable;
   searchTerm: SearchTermTable;
   staffAccount: StaffAccountTable;
   stockHold: StockHoldTable;

@@ -1,9 +1,10 @@
 /** One transaction: all of its work is committed, or none. */
-import type { RawBuilder, Transaction as KyselyTransaction } from "kysely";
+import type { CompiledQuery, QueryResult, RawBuilder, Transaction as KyselyTransaction } from "kysely";
 import type { Database } from "./connect.ts";
 import { runInsideTransaction } from "./guard.ts";
 import { isGivenUp } from "./sql-state.ts";
 import type { Tables } from "./tables.ts";
+import { isSurelySent, sendTogether, withEdges } from "./together.ts";
 
 export type Transaction = KyselyTransaction<Tables>;
 
@@ -19,15 +20,39 @@ export function afterCommit(transaction: Transaction, callback: () => void): voi
   else callbacks.push(callback);
 }
 
-/** Runs the whole work again when PostgreSQL gave up on it because of others (serialization failure, deadlock), three times at most. */
-export function inTransaction<Result>(db: Database, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+const endings = new WeakMap<Transaction, CompiledQuery[]>();
+
+/** Writes what nothing in this transaction reads: together with its commit, so that it costs no round trip of its own. */
+export async function writeLast(transaction: Transaction, query: CompiledQuery): Promise<void> {
+  const ending = endings.get(transaction);
+  if (ending === undefined || !isSurelySent(query)) await transaction.executeQuery(query);
+  else ending.push(query);
+}
+
+/** Sent without waiting for each other's answers. Columns of what they give are called as the statements call them. */
+export function runTogether(transaction: Transaction, queries: readonly CompiledQuery[]): Promise<readonly QueryResult<unknown>[]> {
+  return transaction.getExecutor().provideConnection((connection) => sendTogether(queries.map((query) => () => connection.executeQuery(query))));
+}
+
+/** `opened`: what the opening statements gave, with their columns called as they call them. */
+type Work<Result> = (transaction: Transaction, opened: readonly QueryResult<unknown>[]) => Promise<Result>;
+
+/**
+ * Runs the whole work again when PostgreSQL gave up on it because of others (serialization failure, deadlock), three times at most. `opening`: what is
+ * asked together with the begin; it may only read and take locks.
+ */
+export function inTransaction<Result>(db: Database, work: Work<Result>, opening: readonly CompiledQuery[] = []): Promise<Result> {
   return untilDone(async () => {
     let callbacks: readonly (() => void)[] = [];
-    const result = await db.transaction().execute(async (transaction) => {
-      const done = await runInsideTransaction(() => work(transaction));
-      callbacks = afterCommits.get(transaction) ?? [];
-      return done;
-    });
+    const edges = { opening, opened: [] as QueryResult<unknown>[], closing: [] as CompiledQuery[] };
+    const result = await withEdges(edges, () =>
+      db.transaction().execute(async (transaction) => {
+        endings.set(transaction, edges.closing);
+        const done = await runInsideTransaction(() => work(transaction, edges.opened));
+        callbacks = afterCommits.get(transaction) ?? [];
+        return done;
+      }),
+    );
     for (const callback of callbacks) callback();
     return result;
   });

@@ -3,7 +3,8 @@ import type { FastifyRequest } from "fastify";
 import { type Admit, recordGrantUse } from "#access/oauth/access-tokens.ts";
 import { recordUse } from "#access/keys/api-keys.ts";
 import { type Authorization, readAuthorization } from "#access/oauth/authorization.ts";
-import type { IntegratorViewer } from "#access/viewer.ts";
+import { isUseNoted } from "#access/last-used.ts";
+import { credentialIdOf, type IntegratorViewer } from "#access/viewer.ts";
 import { Failure, fail } from "#foundation/failure.ts";
 import type { GatewayServices } from "./call.ts";
 import { challenge, type Door } from "./challenges.ts";
@@ -13,26 +14,33 @@ import type { RateLimiter } from "./rate-limiter.ts";
 
 /** Of two lines of a header Node keeps the first or joins them; the raw headers have both. */
 export function headerLines(request: FastifyRequest, name: string): string[] {
+  const lines: string[] = [];
+  if (request.headers[name] === undefined) return lines;
   const { rawHeaders } = request.raw;
-  return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name);
+  for (let index = 1; index < rawHeaders.length; index += 2) {
+    const shown = rawHeaders[index - 1] ?? "";
+    if (shown.length === name.length && shown.toLowerCase() === name) lines.push(rawHeaders[index] ?? "");
+  }
+  return lines;
 }
 
-export interface Authentication<Viewer> extends Door {
+/** Made once for a door; whoever comes to it is told apart by `Visit`. */
+export interface Authentication<Visit, Viewer> extends Door {
   readonly limiter: RateLimiter;
-  readonly verify: (authorization: Authorization) => Promise<Viewer>;
+  readonly verify: (authorization: Authorization, visit: Visit) => Promise<Viewer>;
 }
 
 /** A valid credential is never refused for its neighbours' failures; a missing one is no attempt. */
-export async function authenticate<Viewer>(request: FastifyRequest, { limiter, verify, ...door }: Authentication<Viewer>): Promise<Viewer> {
+export async function authenticate<Visit, Viewer>(request: FastifyRequest, visit: Visit, door: Authentication<Visit, Viewer>): Promise<Viewer> {
   let authorization: Authorization | undefined;
   try {
     authorization = readAuthorization(headerLines(request, "authorization"));
     if (authorization === undefined) throw fail("credentials_missing");
-    return await verify(authorization);
+    return await door.verify(authorization, visit);
   } catch (error) {
     if (!(error instanceof Failure) || error.status !== 401) throw error;
     if (error.code !== "credentials_missing" && !error.code.endsWith("_suspended")) {
-      const state = await limiter.consume("auth-fail", addressKey(request.ip));
+      const state = await door.limiter.consume("auth-fail", addressKey(request.ip));
       if (state?.isExceeded === true) throw limitFailure("too_many_failed_attempts", state);
     }
     throw challenge(error, door, authorization?.scheme);
@@ -57,6 +65,11 @@ export async function verifyIntegrator(
 }
 
 const jwt = /^[\w-]+\.[\w-]*\.[\w-]*$/;
+
+/** Asked before anything waits for the answer's end: almost always it is. */
+export function isCredentialUseNoted(viewer: IntegratorViewer, { db, clock }: Pick<GatewayServices, "db" | "clock">): boolean {
+  return isUseNoted(db, { credentialId: credentialIdOf(viewer), now: clock.now() });
+}
 
 export function noteCredentialUse(viewer: IntegratorViewer, { db, clock }: Pick<GatewayServices, "db" | "clock">): Promise<void> {
   return viewer.kind === "api_key" ? recordUse(db, viewer.apiKeyId, clock.now()) : recordGrantUse(db, viewer.grantId, clock.now());

@@ -9,9 +9,14 @@ export interface Counted {
   readonly key: string;
 }
 
-export async function takeOne(limiter: RateLimiter, reply: FastifyReply, caller: Counted): Promise<void> {
-  const counted = limiter.consume(caller.bucket, caller.key);
-  const state = counted instanceof Promise ? await counted : counted;
+/** Waits only where the limiter does. */
+export function takeOne(limiter: RateLimiter, reply: FastifyReply, { bucket, key }: Counted): Promise<void> | void {
+  const counted = limiter.consume(bucket, key);
+  if (counted instanceof Promise) return counted.then((state) => judge(reply, state));
+  judge(reply, counted);
+}
+
+function judge(reply: FastifyReply, state: LimitState | undefined): void {
   if (state === undefined) return;
   showLimit(reply, state);
   if (state.isExceeded) throw limitFailure("rate_limited", state);

@@ -7,6 +7,7 @@ import type { Keyring } from "#foundation/encryption.ts";
 import type { ResolvedNames } from "#webhooks/endpoints/resolved-names.ts";
 import type { RenderSubject } from "#webhooks/outbox.ts";
 import { createLoaders, type Loaders } from "./loaders.ts";
+import type { Reads } from "./reads.ts";
 
 /** A mutation as it was called. */
 export interface CalledMutation {
@@ -44,6 +45,8 @@ export interface GraphServices {
   readonly publicUrl: string;
   readonly rateLimitScale: number;
   readonly keyring: Keyring;
+  /** What is read for many requests at once; without it, each reads for itself. */
+  readonly reads?: Reads;
   /** Renders what an event is about. */
   readonly render: RenderSubject;
   /** Tells who talks to payment providers that there is something to do. */
@@ -79,6 +82,6 @@ export function createContext(services: GraphServices, asker: Asker, transaction
     clock: services.clock,
     publicUrl: services.publicUrl,
     rateLimitScale: services.rateLimitScale,
-    loaders: createLoaders(db, services.clock),
+    loaders: createLoaders({ db, clock: services.clock, reads: transaction === undefined ? services.reads : undefined }),
   };
 }

@@ -1,4 +1,4 @@
-/** Loads that fall together go as one statement; what was loaded is kept for the request and no longer. */
+/** Loads of a request that fall together go as one statement; what was loaded is kept for the request and no longer. */
 import DataLoader from "dataloader";
 import { findPersonalData, type SealedRow } from "#commerce/addresses/personal-data.ts";
 import { type CartAggregate, findCarts } from "#commerce/carts/cart-aggregate.ts";
@@ -12,7 +12,6 @@ import { type CategoryRow, findCategories } from "#commerce/catalog/product-list
 import {
   findProductAggregates,
   findProductsOf,
-  findPublicProducts,
   type ProductAggregate,
   type PublicAddress,
   type PublicProductRow,
@@ -50,14 +49,16 @@ import {
 import type { WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts";
 import { findEndpoints, findEndpointsOf } from "#webhooks/endpoints/find-endpoints.ts";
 import { findFixtures, type SealedFixture } from "#webhooks/read-fixture.ts";
+import { nameOfAddress, type Reads, readPublicProducts } from "./reads.ts";
+import { type Loads, SharedLoads } from "./shared-loads.ts";
 
 export interface Loaders {
   /** Null: there is none. */
-  readonly carts: DataLoader<string, CartAggregate | null>;
+  readonly carts: Loads<string, CartAggregate | null>;
   /** Null: there is none. */
   readonly sessions: DataLoader<string, SessionAggregate | null>;
   /** Null: there is none. */
-  readonly orders: DataLoader<string, OrderAggregate | null>;
+  readonly orders: Loads<string, OrderAggregate | null>;
   /** Sealed; null: there is none. */
   readonly personalData: DataLoader<string, SealedRow | null>;
   /** What the after-sales of an order are decided by beside it. */
@@ -66,7 +67,7 @@ export interface Loaders {
   readonly products: DataLoader<string, ProductAggregate | null>;
   /** By variant; null: there is no such variant. */
   readonly productIdsOfVariants: DataLoader<string, string | null>;
-  readonly publicProducts: DataLoader<PublicAddress, PublicProductRow | null, string>;
+  readonly publicProducts: Loads<PublicAddress, PublicProductRow | null>;
   /** The published products of a merchant. */
   readonly productLists: DataLoader<string, ProductList>;
   readonly categories: DataLoader<string, CategoryRow>;
@@ -109,87 +110,112 @@ export interface AfterSalesQuestion {
 
 export type PromotionCodePage = Page & { readonly promotionId: string };
 
-const addressKey = ({ merchantSlug, productSlug }: PublicAddress): string => `${merchantSlug}/${productSlug}`;
+interface Source {
+  /** Inside of a transaction its handle. */
+  readonly db: Database;
+  readonly clock: Clock;
+  /** Outside of a transaction: what is read together with other requests. */
+  readonly reads: Reads | undefined;
+}
 
-export function createLoaders(db: Database, clock: Clock): Loaders {
-  return {
-    carts: byIdIfThere((ids) => findCarts(db, ids, clock.now())),
-    sessions: byIdIfThere((ids) => findSessions(db, ids)),
-    orders: byIdIfThere((ids) => findOrders(db, ids)),
-    personalData: byIdIfThere((ids) => findPersonalData(db, ids)),
-    afterSalesFacts: new DataLoader((questions) => answerAfterSales(db, questions), {
+/** Each is made when it is asked for: a request needs few of them. */
+const makers: { readonly [Name in keyof Loaders]: (source: Source) => Loaders[Name] } = {
+  carts: ({ db, clock, reads }) => (reads === undefined ? byIdIfThere((ids) => findCarts(db, ids, clock.now())) : new SharedLoads(reads.carts)),
+  sessions: ({ db }) => byIdIfThere((ids) => findSessions(db, ids)),
+  orders: ({ db, reads }) => (reads === undefined ? byIdIfThere((ids) => findOrders(db, ids)) : new SharedLoads(reads.orders)),
+  personalData: ({ db }) => byIdIfThere((ids) => findPersonalData(db, ids)),
+  afterSalesFacts: ({ db }) =>
+    new DataLoader((questions) => answerAfterSales(db, questions), {
       cacheKeyFn: ({ order, now }) => `${order.id} ${order.version} ${now.getTime()}`,
     }),
-    products: byIdIfThere((ids) => findProductAggregates(db, ids, clock.now())),
-    productIdsOfVariants: byIdIfThere((ids) => findProductsOf(db, ids)),
-    publicProducts: new DataLoader(
-      async (addresses) => {
-        const rows = await findPublicProducts(db, addresses, clock.now());
-        const found = new Map(rows.map((row) => [`${row.merchantSlug}/${row.productSlug}`, row]));
-        return addresses.map((address) => found.get(addressKey(address)) ?? null);
-      },
-      { cacheKeyFn: addressKey },
-    ),
-    productLists: byId((merchantIds) => listPublishedProducts(db, merchantIds)),
-    categories: byId(async (ids) => keyed(await findCategories(db, ids))),
-    merchants: byId(async (ids) => keyed(await findMerchants(db, ids))),
-    apps: byId(async (ids) => keyed(await findApps(db, ids))),
-    installations: byId(async (ids) => keyed(await findInstallations(db, ids))),
-    apiKeys: byId(async (ids) => keyed(await findApiKeys(db, ids))),
-    readinessFacts: byId((ids) => findReadinessFacts(db, ids, clock)),
-    oauthGrants: byId(async (ids) => keyed(await findGrants(db, ids))),
-    markets: groupsBy(
+  products: ({ db, clock }) => byIdIfThere((ids) => findProductAggregates(db, ids, clock.now())),
+  productIdsOfVariants: ({ db }) => byIdIfThere((ids) => findProductsOf(db, ids)),
+  publicProducts: ({ db, clock, reads }) => (reads === undefined ? publicProducts(db, clock) : new SharedLoads(reads.publicProducts)),
+  productLists: ({ db }) => byId((merchantIds) => listPublishedProducts(db, merchantIds)),
+  categories: ({ db }) => byId(async (ids) => keyed(await findCategories(db, ids))),
+  merchants: ({ db }) => byId(async (ids) => keyed(await findMerchants(db, ids))),
+  apps: ({ db }) => byId(async (ids) => keyed(await findApps(db, ids))),
+  installations: ({ db }) => byId(async (ids) => keyed(await findInstallations(db, ids))),
+  apiKeys: ({ db }) => byId(async (ids) => keyed(await findApiKeys(db, ids))),
+  readinessFacts: ({ db, clock }) => byId((ids) => findReadinessFacts(db, ids, clock)),
+  oauthGrants: ({ db }) => byId(async (ids) => keyed(await findGrants(db, ids))),
+  markets: ({ db }) =>
+    groupsBy(
       ({ merchantId }) => merchantId,
       (ids) => findMarkets(db, ids),
     ),
-    taxRates: groupsBy(
+  taxRates: ({ db }) =>
+    groupsBy(
       ({ marketId }) => marketId,
       (ids) => findTaxRates(db, ids),
     ),
-    deliveryMethods: groupsBy(
+  deliveryMethods: ({ db }) =>
+    groupsBy(
       ({ marketId }) => marketId,
       (ids) => findDeliveryMethods(db, ids),
     ),
-    policies: groupsBy(
+  policies: ({ db }) =>
+    groupsBy(
       ({ merchantId }) => merchantId,
       (ids) => findPolicies(db, ids),
     ),
-    promotionCodes: new DataLoader((pages) => promotionCodePages(db, pages), { cacheKeyFn: (page) => `${page.promotionId} ${pageKey(page)}` }),
-    promotionCodeCounts: new DataLoader(async (ids) => {
+  promotionCodes: ({ db }) =>
+    new DataLoader((pages) => promotionCodePages(db, pages), { cacheKeyFn: (page) => `${page.promotionId} ${pageKey(page)}` }),
+  promotionCodeCounts: ({ db }) =>
+    new DataLoader(async (ids) => {
       const counts = await countPromotionCodes(db, ids);
       return ids.map((id) => counts.get(id) ?? 0);
     }),
-    ...createWebhookLoaders(db, clock),
-  };
-}
-
-type WebhookLoaders = Pick<
-  Loaders,
-  "webhookEndpoints" | "endpointsOfInstallations" | "signatureFixtures" | "webhookLogs" | "webhookEvents" | "webhookDeliveries" | "webhookAttempts"
->;
-
-function createWebhookLoaders(db: Database, clock: Clock): WebhookLoaders {
-  return {
-    webhookEndpoints: byIdIfThere((ids) => findEndpoints(db, ids, clock.now())),
-    endpointsOfInstallations: groupsBy(
+  webhookEndpoints: ({ db, clock }) => byIdIfThere((ids) => findEndpoints(db, ids, clock.now())),
+  endpointsOfInstallations: ({ db, clock }) =>
+    groupsBy(
       ({ installationId }) => installationId,
       (ids) => findEndpointsOf(db, ids, clock.now()),
     ),
-    signatureFixtures: byIdIfThere((ids) => findFixtures(db, ids, clock.now())),
-    webhookLogs: byId((ids) => findLogs(db, ids, clock.now())),
-    webhookEvents: new DataLoader(
+  signatureFixtures: ({ db, clock }) => byIdIfThere((ids) => findFixtures(db, ids, clock.now())),
+  webhookLogs: ({ db, clock }) => byId((ids) => findLogs(db, ids, clock.now())),
+  webhookEvents: ({ db, clock }) =>
+    new DataLoader(
       async (asked) => {
         const found = await findEvents(db, asked, clock.now());
         return asked.map((pair) => found.get(pairOf(pair)) ?? new Error(`There is no event ${pair.eventId}.`));
       },
       { cacheKeyFn: pairOf },
     ),
-    webhookDeliveries: byIdIfThere((ids) => findDeliveries(db, ids, clock.now())),
-    webhookAttempts: groupsBy(
+  webhookDeliveries: ({ db, clock }) => byIdIfThere((ids) => findDeliveries(db, ids, clock.now())),
+  webhookAttempts: ({ db }) =>
+    groupsBy(
       ({ deliveryId }) => deliveryId,
       (ids) => findAttempts(db, ids),
     ),
-  };
+};
+
+class LazyLoaders {
+  readonly source: Source;
+  readonly made: Partial<Record<string, unknown>> = {};
+  constructor(source: Source) {
+    this.source = source;
+  }
+}
+
+for (const [name, make] of Object.entries<(source: Source) => unknown>(makers)) {
+  Object.defineProperty(LazyLoaders.prototype, name, {
+    get(this: LazyLoaders) {
+      return (this.made[name] ??= make(this.source));
+    },
+  });
+}
+
+export const createLoaders = (source: Source): Loaders => new LazyLoaders(source) as unknown as Loaders;
+
+function publicProducts(db: Database, clock: Clock): Loads<PublicAddress, PublicProductRow | null> {
+  return new DataLoader(
+    async (addresses) => {
+      const found = await readPublicProducts(db, addresses, clock.now());
+      return addresses.map((address) => found.get(nameOfAddress(address)) ?? null);
+    },
+    { cacheKeyFn: nameOfAddress },
+  );
 }
 
 /** Asked in one request, they are asked for one time. */

@@ -2,7 +2,9 @@
  * What happens is written beside what it happened to, in the same transaction: both are there after it, or neither. Each event is rendered once,
  * when the work is done, and its two bodies (with the thing, and with its id alone) are never rendered again.
  */
-import type { Transaction } from "#database/transaction.ts";
+import { LRUCache } from "lru-cache";
+import { insertRows } from "#database/insert-rows.ts";
+import { type Transaction, writeLast } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { type EventType, eventTypes, type SubjectType } from "./event-types.ts";
 
@@ -69,7 +71,10 @@ export async function withOutbox<Result>(
   const last: (() => readonly Happening[])[] = [];
   const result = await work({ append: (happening) => void happenings.push(happening), appendLast: (tell) => void last.push(tell) });
   happenings.push(...last.flatMap((tell) => tell()));
-  if (happenings.length > 0) await writeEvents(transaction, happenings, { render, ...circumstances, fannedOutAt: null });
+  if (happenings.length === 0) return result;
+  const rows = await rowsOf(transaction, happenings, { render, ...circumstances, fannedOutAt: null });
+  // Nothing in the transaction looks for them.
+  for (const chunk of chunksOf(rows)) await writeLast(transaction, insertRows(transaction, "event", chunk));
   return result;
 }
 
@@ -79,32 +84,47 @@ interface Writing extends Circumstances {
   readonly fannedOutAt: Date | null;
 }
 
-/** As things are now; gives the ids, in the order of what happened. */
-export async function writeEvents(
+/** At once, and as things are now; gives the ids, in the order of what happened. */
+export async function writeEvents(transaction: Transaction, happenings: readonly Happening[], writing: Writing): Promise<readonly string[]> {
+  const rows = await rowsOf(transaction, happenings, writing);
+  for (const chunk of chunksOf(rows)) await transaction.executeQuery(insertRows(transaction, "event", chunk));
+  return rows.map(({ id }) => id);
+}
+
+function chunksOf(rows: readonly EventRow[]): readonly (readonly EventRow[])[] {
+  return Array.from({ length: Math.ceil(rows.length / chunkMax) }, (_, index) => rows.slice(index * chunkMax, (index + 1) * chunkMax));
+}
+
+async function rowsOf(
   transaction: Transaction,
   happenings: readonly Happening[],
   { render, merchantId, ...circumstances }: Writing,
-): Promise<readonly string[]> {
-  const { mode } = await transaction.selectFrom("merchant").select("mode").where("id", "=", merchantId).executeTakeFirstOrThrow();
+): Promise<readonly EventRow[]> {
+  const mode = await modeOf(transaction, merchantId);
   const objects = await renderAll(transaction, happenings, { render, merchantId, at: "thing" });
   // The earliest of what it was.
   const changed = happenings.filter(({ before }) => before !== undefined).toReversed();
   const befores = await renderAll(transaction, changed, { render, merchantId, at: "before" });
   // Ids of one millisecond have no order of their own: these have that in which things happened.
   const ids = happenings.map(() => createId("event", circumstances.now.getTime())).toSorted();
-  const rows = happenings.map((happening, index) => {
+  return happenings.map((happening, index) => {
     const object = objects.get(happening.id) ?? {};
     const before = befores.get(happening.id);
     const previous = before === undefined ? happening.previous : differing(before, object);
     return toRow({ ...happening, previous: previous ?? null }, { ...circumstances, merchantId, mode, eventId: ids[index] ?? "", object });
   });
-  for (let start = 0; start < rows.length; start += chunkMax) {
-    await transaction
-      .insertInto("event")
-      .values(rows.slice(start, start + chunkMax))
-      .execute();
-  }
-  return ids;
+}
+
+const merchantsMax = 10_000;
+const modes = new LRUCache<string, "live" | "test">({ max: merchantsMax });
+
+/** A merchant is made in a mode and keeps it. */
+async function modeOf(transaction: Transaction, merchantId: string): Promise<"live" | "test"> {
+  const known = modes.get(merchantId);
+  if (known !== undefined) return known;
+  const { mode } = await transaction.selectFrom("merchant").select("mode").where("id", "=", merchantId).executeTakeFirstOrThrow();
+  modes.set(merchantId, mode);
+  return mode;
 }
 
 interface Rendering extends Pick<Writing, "render" | "merchantId"> {

@@ -3,7 +3,7 @@
  * most 16 KiB are read, nothing is decompressed, no redirect is followed and no proxy setting applies.
  */
 import type { Socket } from "node:net";
-import { Agent, type Dispatcher } from "undici";
+import type { Agent, Dispatcher } from "undici";
 import { type Clock, systemClock } from "#foundation/clock.ts";
 import { type AttemptErrorCode, DeliveryFault } from "./delivery-fault.ts";
 import { type ResolveName, resolveName } from "./resolve-name.ts";
@@ -62,23 +62,25 @@ export function createSafeSender({ isLoopbackAllowed, clock = systemClock, resol
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   };
-  const agentFor = (isOpen: boolean): Agent =>
+  const agentFor = (isOpen: boolean): Promise<Agent> =>
     createAgent({ isLoopbackAllowed: isOpen, resolve, connectTimeoutMs: limits.connectMs, certificateAuthority: rest.certificateAuthority, onOpen });
   // Two, or a live merchant's request would find a test merchant's connection to this machine already open.
-  const [publicAgent, loopbackAgent] = [agentFor(false), agentFor(true)];
+  let [publicAgent, loopbackAgent]: (Promise<Agent> | undefined)[] = [];
   return {
-    send: (request) => {
-      const agent = isLoopbackAllowed && request.isLoopbackAllowed ? loopbackAgent : publicAgent;
+    send: async (request) => {
+      const agent = await (isLoopbackAllowed && request.isLoopbackAllowed ? (loopbackAgent ??= agentFor(true)) : (publicAgent ??= agentFor(false)));
       return attempt(request, { agent, limits, clock, isPoolFull: sockets.size >= limits.keptSockets });
     },
     close: async () => {
-      await Promise.all([publicAgent.close(), loopbackAgent.close()]);
+      await Promise.all([publicAgent, loopbackAgent].map(async (agent) => (await agent)?.close()));
     },
   };
 }
 
-function createAgent(options: Parameters<typeof createSafeConnector>[0]): Agent {
-  return new Agent({
+/** The library is loaded for the first webhook: most processes that serve send none. */
+async function createAgent(options: Parameters<typeof createSafeConnector>[0]): Promise<Agent> {
+  const { Agent: UndiciAgent } = await import("undici");
+  return new UndiciAgent({
     connect: createSafeConnector(options),
     // An idle connection ends after seconds and any connection is followed by a new one, so that a receiver that moves is found again.
     keepAliveTimeout: 4_000,

@@ -30,6 +30,9 @@ export interface CuttingProxy {
 /** The statement as pg sends it: a simple query, its text ended by NUL. */
 const commit = Buffer.from("commit\0");
 
+/** What the server says of one that was done. */
+const committed = Buffer.from("COMMIT\0");
+
 /** The first byte of what a listener is told. */
 const notification = "A".charCodeAt(0);
 const headBytes = 5;
@@ -88,7 +91,11 @@ export async function startCuttingProxy(serverPort: number): Promise<CuttingProx
       isDeaf ||= cut === "answer";
       upstream.write(bytes);
     });
-    upstream.on("data", (bytes: Buffer) => (isDeaf ? cutNow() : client.write(withoutNotices(bytes))));
+    // What was sent together with the commit is answered before it.
+    upstream.on("data", (bytes: Buffer) => {
+      if (!isDeaf) client.write(withoutNotices(bytes));
+      else if (bytes.includes(committed)) cutNow();
+    });
     if (isHeld) upstream.pause();
     for (const socket of [client, upstream]) socket.on("close", end).on("error", end);
   });

@@ -269,9 +269,9 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
     expectConflict(answer, { code: "cart_version_conflict", id: cartId, status: "active", version: 1 });
   });
 
-  it("takes twelve statements", async () => {
+  it("takes eleven statements", async () => {
     const cartId = await grinder();
-    expect(await workOf(world(), () => apply(cartId, { code: "ten-off" }))).toHaveLength(12);
+    expect(await workOf(world(), () => apply(cartId, { code: "ten-off" }))).toHaveLength(11);
   });
 
   describeCommonRefusals("applyPublicCartPromotion", { world, body: { code: "ten-off" } });

@@ -126,8 +126,8 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
     expect([outcomes.get("made")?.length, outcomes.get("webhook_endpoint_duplicate")?.length]).toEqual([1, 19]);
   });
 
-  it("takes fourteen statements", async () => {
-    expect(await workOf(world(), () => create({ url: receiver(), eventTypes: ["*"] }))).toHaveLength(14);
+  it("takes thirteen statements", async () => {
+    expect(await workOf(world(), () => create({ url: receiver(), eventTypes: ["*"] }))).toHaveLength(13);
   });
 
   describe("is refused", () => {

@@ -110,9 +110,9 @@ describe.each(["pglite", "postgres"] as const)("removePublicCartPromotion on %s"
     }
   });
 
-  it("takes twelve statements", async () => {
+  it("takes eleven statements", async () => {
     const cartId = await coded();
-    expect(await workOf(world(), () => remove(cartId, { expectedVersion: 2 }))).toHaveLength(12);
+    expect(await workOf(world(), () => remove(cartId, { expectedVersion: 2 }))).toHaveLength(11);
   });
 
   describeCommonRefusals("removePublicCartPromotion", { world, body: { expectedVersion: 1 } });

@@ -121,12 +121,12 @@ describe.each(["pglite", "postgres"] as const)("revokePublicCart on %s", (engine
     );
   });
 
-  it("takes eleven statements, twelve where there is an address", async () => {
+  it("takes ten statements, eleven where there is an address", async () => {
     const plain = await cart();
-    expect(await workOf(world(), () => revoke(plain, { expectedVersion: 1 }))).toHaveLength(11);
+    expect(await workOf(world(), () => revoke(plain, { expectedVersion: 1 }))).toHaveLength(10);
     const addressed = await cart();
     await changeCart(world(), "cartAddressSet", { cartId: addressed, input: { address: berlin } });
-    expect(await workOf(world(), () => revoke(addressed, { expectedVersion: 2 }))).toHaveLength(12);
+    expect(await workOf(world(), () => revoke(addressed, { expectedVersion: 2 }))).toHaveLength(11);
   });
 
   describeCommonRefusals("revokePublicCart", { world, body: { expectedVersion: 1 } });

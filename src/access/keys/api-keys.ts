@@ -49,6 +49,15 @@ export async function checkApiKey(value: string, now: Date, find: (presented: Pr
   // Whenever that was: the clock of the process that revoked it may be ahead of this one's.
   if (row.revokedAt !== null || row.installationStatus === "uninstalled") throw fail("api_key_revoked");
   if (row.expiresAt !== null && row.expiresAt <= now) throw fail("api_key_expired");
+  const viewer = viewers.get(row) ?? toViewer(row);
+  viewers.set(row, viewer);
+  return viewer;
+}
+
+/** For as long as a row is kept. */
+const viewers = new WeakMap<KeyRow, ApiKeyViewer>();
+
+function toViewer(row: KeyRow): ApiKeyViewer {
   return {
     kind: "api_key",
     apiKeyId: row.id,

@@ -2,11 +2,12 @@
  * A cart as it is stored, with all that any view of it needs, in one statement however many are asked for. Prices and texts are those of its
  * last change; only what is for sale of a line is read as it is now.
  */
-import { type RawBuilder, sql } from "kysely";
+import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import type { Translated } from "#commerce/catalog/read-aggregates.ts";
 import { reservedAt } from "#commerce/catalog/reserved-at.ts";
 import type { PromotionKind, RefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
+import { compileKept, keptAmong, slot } from "#database/kept-statement.ts";
 import type { Reader } from "#database/transaction.ts";
 import { utc } from "#database/utc.ts";
 
@@ -158,21 +159,29 @@ export interface CartAggregate {
 
 /** By id; one that is not there is left out. Tenancy is the caller's. The time says which holds of stock have ended. */
 export async function findCarts(reader: Reader, ids: readonly string[], now: Date): Promise<Map<string, CartAggregate>> {
-  const [first, second] = ids;
-  // One id, the common case, has a text of its own: a list of unknown length is planned anew each time.
-  const asked = first !== undefined && second === undefined ? sql`c.id = ${first}` : sql`c.id = any(${ids}::text[])`;
-  const { rows } = await sql<{ cart: CartAggregate }>`
-    select ${aggregate(now)} as cart from cart c join merchant m on m.id = c.merchant_id where ${asked}`.execute(reader);
+  const { rows } = await reader.executeQuery(cartsQuery(reader, ids, now));
   return new Map(rows.map(({ cart }) => [cart.id, cart]));
 }
 
+export interface CartRow {
+  readonly cart: CartAggregate;
+}
+
+/** For who sends it together with others. */
+export function cartsQuery(reader: Reader, ids: readonly string[], now: Date): CompiledQuery<CartRow> {
+  const list = keptAmong(ids);
+  const write = (): RawBuilder<CartRow> =>
+    sql`select ${aggregate} as cart from cart c join merchant m on m.id = c.merchant_id where c.id ${list.write()}`;
+  return compileKept(reader, { form: `carts ${list.form}`, write, values: { ...list.values, now } });
+}
+
+const now = slot<Date>("now");
+
 const ownHold = sql`h.session_id in (select hs.id from hosted_checkout_session hs where hs.cart_id = c.id)`;
 
-const lines = (
-  now: Date,
-): RawBuilder<
+const lines = sql<
   ReadLine[]
-> => sql`coalesce((select json_agg(json_build_object('id', l.id, 'position', l.position, 'productId', l.product_id, 'variantId', l.variant_id,
+>`coalesce((select json_agg(json_build_object('id', l.id, 'position', l.position, 'productId', l.product_id, 'variantId', l.variant_id,
     'quantity', l.quantity, 'unitPriceMinor', l.unit_price_minor, 'compareAtMinor', l.compare_at_minor, 'subtotalMinor', l.subtotal_minor,
     'discountMinor', l.discount_minor, 'taxMinor', l.tax_minor, 'totalMinor', l.total_minor, 'display', l.display,
     'requiresShipping', l.requires_shipping, 'restrictions', l.restrictions,
@@ -189,7 +198,7 @@ const promotions = sql`coalesce((select json_agg(json_build_object('promotionId'
   from cart_promotion cp join promotion pm on pm.id = cp.promotion_id left join promotion_code pc on pc.id = cp.promotion_code_id
   where cp.cart_id = c.id), '[]'::json)`;
 
-const aggregate = (now: Date): RawBuilder<CartAggregate> => sql`json_build_object(
+const aggregate = sql<CartAggregate>`json_build_object(
   'id', c.id, 'status', c.status, 'version', c.version,
   'merchant', json_build_object('id', m.id, 'slug', m.slug, 'name', m.name, 'defaultLocale', m.default_locale),
   'marketId', c.market_id, 'countries', (select json_agg(mc.country order by mc.position) from market_country mc where mc.market_id = c.market_id),
@@ -204,4 +213,4 @@ const aggregate = (now: Date): RawBuilder<CartAggregate> => sql`json_build_objec
   'orderId', c.order_id, 'mergedIntoCartId', c.merged_into_cart_id,
   'revocation', case when c.revocation_reason is not null then json_build_object('reason', c.revocation_reason, 'note', c.revocation_note) end,
   'createdAt', ${utc(sql`c.created_at`)}, 'updatedAt', ${utc(sql`c.updated_at`)}, 'expiresAt', ${utc(sql`c.expires_at`)}, 'endedAt', ${utc(sql`c.ended_at`)},
-  'lines', ${lines(now)}, 'promotions', ${promotions})`;
+  'lines', ${lines}, 'promotions', ${promotions})`;

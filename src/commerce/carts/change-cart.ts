@@ -2,15 +2,17 @@
  * What every change of a cart has in common: the cart is locked before it is read, its state and version are checked, the whole of it is priced
  * anew, and where anything is different it is saved once and told of. A change that changes nothing leaves the version, and tells nothing.
  */
+import { type RawBuilder, sql } from "kysely";
 import { AmountOutOfRange } from "#commerce/pricing/allocate.ts";
 import type { Tenant } from "#commerce/catalog/write-tenant.ts";
 import { toId } from "#commerce/catalog/write-tenant.ts";
 import type { Refusal } from "#commerce/promotions/choose-promotions.ts";
-import type { Transaction } from "#database/transaction.ts";
+import { compileKept, slot } from "#database/kept-statement.ts";
+import { runTogether, type Transaction } from "#database/transaction.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { fail, failAt } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
-import { type CartAggregate, findCarts, type StoredWarning } from "./cart-aggregate.ts";
+import { type CartAggregate, type CartRow, cartsQuery, findCarts, type StoredWarning } from "./cart-aggregate.ts";
 import { type CartDraft, codeOf } from "./cart-draft.ts";
 import { type Expected, isGone, requireChangeable } from "./cart-status.ts";
 import { loadOffer, type Offer, type Wanted } from "./offer.ts";
@@ -70,18 +72,18 @@ export async function lockCart(transaction: Transaction, tenant: CartTenant, car
 
 /** Undefined: there is none for the asker. */
 export async function tryLockCart(transaction: Transaction, tenant: CartTenant, cartId: string): Promise<CartAggregate | undefined> {
-  const locked = await transaction
-    .selectFrom("cart")
-    .select("id")
-    .where("id", "=", toId(cartId))
-    .where("merchantId", "=", tenant.merchantId)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
-  // A statement of its own: one that waited for the lock would have read the lines from before.
-  const cart = locked === undefined ? undefined : (await findCarts(transaction, [locked.id], tenant.now)).get(locked.id);
+  const id = toId(cartId);
+  // A statement of its own: one that waited for the lock would have read the lines from before. Nobody waits for the one before.
+  const lock = compileKept(transaction, { form: "lock cart", write: writeLock, values: { id, merchantId: tenant.merchantId } });
+  const [locked, read] = await runTogether(transaction, [lock, cartsQuery(transaction, [id], tenant.now)]);
+  const [found] = locked?.rows.length === 1 ? ((read?.rows ?? []) as readonly CartRow[]) : [];
+  const cart = found?.cart;
   if (cart === undefined || tenant.isSystem === true) return cart;
   return isGone(cart, tenant.now) || isForeign(cart, tenant.buyerReference) ? undefined : cart;
 }
+
+const writeLock = (): RawBuilder<unknown> =>
+  sql`select c.id from cart c where c.id = ${slot("id")} and c.merchant_id = ${slot("merchantId")} for no key update`;
 
 /** A frontend that serves a buyer sees no cart of another; a cart without a buyer belongs to whoever knows its id. */
 export function isForeign(cart: Pick<CartAggregate, "buyerReference">, buyerReference: string | null): boolean {
@@ -133,8 +135,7 @@ async function saveChange(transaction: Transaction, tenant: CartTenant, { cart, 
   if (isUnlocked) await expireSession(transaction, tenant, cart);
   await holder?.begin?.(next);
   const status = holder === undefined ? "active" : "locked";
-  await updateCart(transaction, { cartId: cart.id, merchantId, next, now, version: cart.version, status });
-  const after = await readBack(transaction, cart.id, now);
+  const after = await updateCart(transaction, { cartId: cart.id, merchantId, next, now, version: cart.version, status });
   const types: EventType[] = [
     ...(isUnlocked ? (["cart.unlocked"] as const) : []),
     ...promotionEvents(cart, after),

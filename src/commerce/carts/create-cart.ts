@@ -8,7 +8,7 @@ import { isCountry } from "#foundation/locales.ts";
 import { isBuyerReference } from "#foundation/text.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
 import type { CartDraft } from "./cart-draft.ts";
-import { type CartTenant, priceAnew, readBack, tell } from "./change-cart.ts";
+import { type CartTenant, priceAnew, tell } from "./change-cart.ts";
 import { loadOffer } from "./offer.ts";
 import { insertCart } from "./save-cart.ts";
 
@@ -45,8 +45,7 @@ export async function createCart(transaction: Transaction, tenant: CartTenant, i
   const wants = { merchantId, marketId: market.id, variantIds, buyerReference: draft.buyerReference, code: null, heldBySessionId: null, now };
   const offer = await loadOffer(transaction, wants);
   const { next } = priceAnew({ ...draft, lines: toNewLines(wanted, { lines: [], offer, now }) }, { before: undefined, offer, now });
-  await insertCart(transaction, { cartId, merchantId, next, now });
-  const after = await readBack(transaction, cartId, now);
+  const after = await insertCart(transaction, { cartId, merchantId, next, now });
   tell(tenant, ["cart.created"], { before: null, after });
   return after;
 }

@@ -2,11 +2,12 @@
  * What a cart could have now: today's price, stock and texts of its variants, the taxes and deliveries of its market, and the promotions there
  * are. All of it in one statement, read after the cart is locked.
  */
-import { type RawBuilder, sql } from "kysely";
+import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import { reservedAt } from "#commerce/catalog/reserved-at.ts";
 import type { Translated } from "#commerce/catalog/read-aggregates.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import { promotionCodeJson, type PromotionJson, promotionRuleJson, toPromotionRule, usedByBuyer } from "#commerce/promotions/read-promotions.ts";
+import { compileKept, keptAmong, slot } from "#database/kept-statement.ts";
 import type { Transaction } from "#database/transaction.ts";
 
 export interface OfferedVariant {
@@ -91,11 +92,7 @@ interface OfferRow {
 }
 
 export async function loadOffer(transaction: Transaction, wanted: Wanted): Promise<Offer> {
-  const { rows } = await sql<OfferRow>`
-    select m.default_locale as merchant_locale, ${market} as market, ${variantsOf(wanted)} as variants,
-      ${automaticFor(wanted.buyerReference)} as automatic, ${codeFor(wanted)} as code
-    from merchant m join market mk on mk.merchant_id = m.id
-    where m.id = ${wanted.merchantId} and mk.id = ${wanted.marketId}`.execute(transaction);
+  const { rows } = await transaction.executeQuery<OfferRow>(offerQuery(transaction, wanted));
   const [row] = rows;
   if (row === undefined) throw new Error(`There is no market ${wanted.marketId}.`);
   return {
@@ -107,6 +104,19 @@ export async function loadOffer(transaction: Transaction, wanted: Wanted): Promi
   };
 }
 
+function offerQuery(transaction: Transaction, wanted: Wanted): CompiledQuery<OfferRow> {
+  const { merchantId, marketId, variantIds, buyerReference, code, heldBySessionId, now } = wanted;
+  const list = keptAmong(variantIds);
+  const by = code === null ? "none" : "id" in code ? "id" : "normalized";
+  const asked = code === null ? null : "id" in code ? code.id : code.normalized;
+  const write = (): RawBuilder<OfferRow> => sql`
+    select m.default_locale as merchant_locale, ${market} as market, ${variantsAmong(list.write())} as variants, ${automatic} as automatic, ${codes[by]} as code
+    from merchant m join market mk on mk.merchant_id = m.id
+    where m.id = ${slot("merchantId")} and mk.id = ${slot("marketId")}`;
+  const values = { ...list.values, merchantId, marketId, buyerReference, heldBySessionId, now, code: asked };
+  return compileKept(transaction, { form: `offer ${list.form} ${by}`, write, values });
+}
+
 const market = sql<OfferedMarket>`json_build_object('id', mk.id, 'currency', mk.currency, 'taxIncluded', mk.tax_included, 'defaultLocale', mk.default_locale,
   'countries', (select json_agg(mc.country order by mc.position) from market_country mc where mc.market_id = mk.id),
   'taxes', coalesce((select json_agg(json_build_object('country', t.country, 'regionCode', t.region_code, 'basisPoints', t.basis_points,
@@ -115,10 +125,10 @@ const market = sql<OfferedMarket>`json_build_object('id', mk.id, 'currency', mk.
       'freeFromMinor', d.free_from_minor, 'minDays', d.min_days, 'maxDays', d.max_days) order by d.position, d.id)
     from delivery_method d where d.market_id = mk.id and d.active), '[]'::json))`;
 
-const variantsOf = ({ variantIds, heldBySessionId, now }: Wanted): RawBuilder<readonly OfferedVariant[]> => sql`coalesce((
+const variantsAmong = (wanted: RawBuilder<boolean>): RawBuilder<readonly OfferedVariant[]> => sql`coalesce((
   select json_agg(json_build_object('id', v.id, 'productId', v.product_id, 'isPublished', p.status = 'published', 'sku', v.sku,
     'priceMinor', pr.amount_minor, 'compareAtMinor', pr.compare_at_minor, 'onHand', coalesce(sl.on_hand, 0),
-    'reserved', ${reservedAt(now, sql`h.session_id = ${heldBySessionId}::text`)},
+    'reserved', ${reservedAt(slot("now"), sql`h.session_id = ${slot("heldBySessionId")}::text`)},
     'backorderLimit', coalesce(sl.backorder_limit, 0), 'discontinued', v.discontinued, 'maxOrderQuantity', v.max_order_quantity,
     'requiresShipping', v.requires_shipping, 'restrictions', v.restrictions, 'options', v.options,
     'choices', coalesce((select json_agg(json_build_object('code', o.code, 'choices', o.choices) order by o.position, o.code)
@@ -135,25 +145,20 @@ const variantsOf = ({ variantIds, heldBySessionId, now }: Wanted): RawBuilder<re
   from variant v join product p on p.id = v.product_id
     left join price pr on pr.variant_id = v.id and pr.market_id = mk.id and pr.valid_until is null
     left join stock_level sl on sl.variant_id = v.id
-  where v.merchant_id = m.id and v.id = any(array[${sql.join(padded(variantIds))}]::text[])), '[]'::json)`;
+  where v.merchant_id = m.id and v.id ${wanted}), '[]'::json)`;
 
-/**
- * A list of known length: PostgreSQL takes one of unknown length for ten, finds its plan too dear to keep, and makes a new one each time, which
- * takes longer than the statement. Filled up to a power of two there are nine texts for the lines that a cart may have.
- */
-function padded(ids: readonly string[]): string[] {
-  const [first = ""] = ids;
-  const length = 2 ** Math.ceil(Math.log2(Math.max(1, ids.length)));
-  return [...ids, ...Array.from({ length: length - ids.length }, () => first)];
-}
+const buyer = slot<string | null>("buyerReference");
 
-const automaticFor = (buyerReference: string | null): RawBuilder<OfferRow["automatic"]> => sql`coalesce((
-  select json_agg(json_build_object('rule', ${promotionRuleJson(buyerReference)}, 'used', ${usedByBuyer(buyerReference)}) order by p.priority desc, p.id)
+const automatic = sql<OfferRow["automatic"]>`coalesce((
+  select json_agg(json_build_object('rule', ${promotionRuleJson(buyer)}, 'used', ${usedByBuyer(buyer)}) order by p.priority desc, p.id)
   from promotion p where p.merchant_id = m.id and p.trigger = 'automatic' and p.status = 'active'), '[]'::json)`;
 
-function codeFor({ code, buyerReference }: Wanted): RawBuilder<OfferRow["code"]> {
-  if (code === null) return sql`null::json`;
-  const which = "id" in code ? sql`c.id = ${code.id}` : sql`c.code_normalized = ${code.normalized}`;
-  return sql`(select json_build_object('rule', ${promotionRuleJson(buyerReference)}, 'used', ${usedByBuyer(buyerReference)}, 'code', ${promotionCodeJson})
+const codeWhere = (which: RawBuilder<boolean>): RawBuilder<OfferRow["code"]> => sql`(
+  select json_build_object('rule', ${promotionRuleJson(buyer)}, 'used', ${usedByBuyer(buyer)}, 'code', ${promotionCodeJson})
     from promotion_code c join promotion p on p.id = c.promotion_id where c.merchant_id = m.id and ${which})`;
-}
+
+const codes = {
+  none: sql<OfferRow["code"]>`null::json`,
+  id: codeWhere(sql`c.id = ${slot("code")}`),
+  normalized: codeWhere(sql`c.code_normalized = ${slot("code")}`),
+};

@@ -2,9 +2,10 @@
  * Writes a cart: the one place that does. Everything of it goes in one statement, and its version rises by one; the database refuses a cart that
  * changed in any other way.
  */
-import { type RawBuilder, sql } from "kysely";
-import type { Transaction } from "#database/transaction.ts";
-import type { CartAggregate, StoredLine, StoredPromotion } from "./cart-aggregate.ts";
+import { type CompiledQuery, type RawBuilder, sql } from "kysely";
+import { compileKept, slot } from "#database/kept-statement.ts";
+import { runTogether, type Transaction } from "#database/transaction.ts";
+import { type CartAggregate, type CartRow, cartsQuery, type StoredLine, type StoredPromotion } from "./cart-aggregate.ts";
 import { cartLifeMs, emailLifeMs } from "./cart-status.ts";
 import { atTime } from "./render-cart.ts";
 import type { NextCart } from "./reprice.ts";
@@ -16,16 +17,26 @@ export interface CartSave {
   readonly now: Date;
 }
 
-export async function insertCart(transaction: Transaction, save: CartSave): Promise<void> {
-  const { cartId, merchantId, next, now } = save;
-  await sql`
+/** Gives the cart as it is saved. */
+export function insertCart(transaction: Transaction, save: CartSave): Promise<CartAggregate> {
+  return saveAndRead(transaction, compileKept(transaction, { form: "insert cart", write: writeInsert, values: valuesOf(save) }), save);
+}
+
+/** Read by a statement of its own, which sees what triggers did. */
+async function saveAndRead(transaction: Transaction, write: CompiledQuery, { cartId: id, now }: CartSave): Promise<CartAggregate> {
+  const [saved, read] = await runTogether(transaction, [write, cartsQuery(transaction, [id], now)]);
+  const [after] = (read?.rows ?? []) as readonly CartRow[];
+  if (saved?.rows.length !== 1 || after === undefined) throw new Error(`Cart ${id} is not as it was when it was locked.`);
+  return after.cart;
+}
+
+const writeInsert = (): RawBuilder<unknown> => sql`
     with saved as (
       insert into cart (id, merchant_id, status, version, created_at, ${sql.raw(columns.join(", "))})
-      select ${cartId}, ${merchantId}, 'active', 1, ${now}::timestamptz, ${sql.raw(columns.map((name) => `n.${name}`).join(", "))} from ${recordOf(next, now)}
+      select ${cartId}, ${merchantId}, 'active', 1, ${time}::timestamptz, ${sql.raw(columns.map((name) => `n.${name}`).join(", "))} from ${record}
       returning id),
-    ${linesOf(save)}, ${promotionsOf(save)}
-    select 1`.execute(transaction);
-}
+    ${lines}, ${promotions}
+    select 1`;
 
 export interface CartUpdate extends CartSave {
   /** As it was. */
@@ -33,25 +44,56 @@ export interface CartUpdate extends CartSave {
   readonly status: "active" | "locked";
 }
 
-export async function updateCart(transaction: Transaction, { version, status, ...save }: CartUpdate): Promise<void> {
-  const { cartId, next, now } = save;
-  const { rows } = await sql`
+/** Gives the cart as it is saved. */
+export function updateCart(transaction: Transaction, { version, status, ...save }: CartUpdate): Promise<CartAggregate> {
+  const { next, now: at } = save;
+  const values = {
+    ...valuesOf(save),
+    version,
+    status,
+    addressTokenDigest: next.addressTokenDigest ?? null,
+    emailEraseAfter: new Date(at.getTime() + emailLifeMs),
+    emailId: next.buyerEmailId,
+    lineIds: next.lines.map((line) => line.id),
+    promotionIds: next.promotions.map(({ promotionId }) => promotionId),
+    isWithoutCode: !next.promotions.some(({ trigger }) => trigger === "code"),
+  };
+  return saveAndRead(transaction, compileKept(transaction, { form: "update cart", write: writeUpdate, values }), save);
+}
+
+const writeUpdate = (): RawBuilder<unknown> => sql`
     with saved as (
-      update cart c set status = ${status}, version = c.version + 1, ${sql.raw(columns.map((name) => `${name} = n.${name}`).join(", "))},
-        address_token_digest = case when n.address_id is null then null else coalesce(${next.addressTokenDigest ?? null}::bytea, c.address_token_digest) end
-      from ${recordOf(next, now)} where c.id = ${cartId} and c.version = ${version}
+      update cart c set status = ${slot("status")}, version = c.version + 1, ${sql.raw(columns.map((name) => `${name} = n.${name}`).join(", "))},
+        address_token_digest = case when n.address_id is null then null else coalesce(${slot("addressTokenDigest")}::bytea, c.address_token_digest) end
+      from ${record} where c.id = ${cartId} and c.version = ${slot("version")}
       returning c.id),
     email as (
-      update personal_data set erase_after = ${new Date(now.getTime() + emailLifeMs)}::timestamptz
-      where id = ${next.buyerEmailId}::text and erased_at is null returning 1),
-    gone as (delete from cart_line l where l.cart_id = ${cartId} and l.id <> all(${next.lines.map(({ id }) => id)}::text[]) returning 1),
+      update personal_data set erase_after = ${slot("emailEraseAfter")}::timestamptz
+      where id = ${slot("emailId")}::text and erased_at is null returning 1),
+    gone as (delete from cart_line l where l.cart_id = ${cartId} and l.id <> all(${slot("lineIds")}::text[]) returning 1),
     dropped as (
-      delete from cart_promotion p where p.cart_id = ${cartId} and p.promotion_id <> all(${next.promotions.map(({ promotionId }) => promotionId)}::text[])
-        and (p.trigger = 'automatic' or ${!next.promotions.some(({ trigger }) => trigger === "code")})
+      delete from cart_promotion p where p.cart_id = ${cartId} and p.promotion_id <> all(${slot("promotionIds")}::text[])
+        and (p.trigger = 'automatic' or ${slot("isWithoutCode")})
       returning 1),
-    ${linesOf(save)}, ${promotionsOf(save)}
-    select id from saved`.execute(transaction);
-  if (rows.length !== 1) throw new Error(`Cart ${cartId} was locked at version ${version} and has another now.`);
+    ${lines}, ${promotions}
+    select id from saved`;
+
+const cartId = slot<string>("cartId");
+const merchantId = slot<string>("merchantId");
+const time = slot<Date>("now");
+
+/** Of all that both statements take. */
+function valuesOf({ cartId: id, merchantId: owner, next, now: at }: CartSave): Readonly<Record<string, unknown>> {
+  const rows = next.promotions.map((promotion, position) => ({ ...promotion, position }) satisfies StoredPromotion & { position: number });
+  return {
+    cartId: id,
+    merchantId: owner,
+    now: at,
+    record: JSON.stringify(recordOf(next, at)),
+    lines: JSON.stringify(next.lines satisfies readonly StoredLine[]),
+    automatic: JSON.stringify(rows.filter(({ trigger }) => trigger === "automatic")),
+    code: JSON.stringify(rows.filter(({ trigger }) => trigger === "code")),
+  };
 }
 
 /** What is set from the priced cart; the token's digest is set beside it, being no JSON. */
@@ -62,9 +104,9 @@ const types = `market_id text, country text, currency text, tax_included boolean
 
 const columns = types.split(",").map((column) => column.trim().split(" ")[0] ?? "");
 
-function recordOf(next: NextCart, now: Date): RawBuilder<unknown> {
+function recordOf(next: NextCart, at: Date): Readonly<Record<string, unknown>> {
   const { priced, address } = next;
-  const record = {
+  return {
     market_id: next.marketId,
     country: next.country,
     currency: next.currency,
@@ -84,42 +126,43 @@ function recordOf(next: NextCart, now: Date): RawBuilder<unknown> {
     address_id: address?.id ?? null,
     address_expires_at: address?.expiresAt ?? null,
     address_expires_at_max: address?.expiresAtMax ?? null,
-    updated_at: now.toISOString(),
-    expires_at: new Date(now.getTime() + cartLifeMs).toISOString(),
+    updated_at: at.toISOString(),
+    expires_at: new Date(at.getTime() + cartLifeMs).toISOString(),
   };
-  return sql`json_to_record(${JSON.stringify(record)}::json) as n(${sql.raw(types)})`;
 }
 
-function linesOf({ cartId, merchantId, next, now }: CartSave): RawBuilder<unknown> {
-  return sql`lines as (
+const record = sql`json_to_record(${slot("record")}::json) as n(${sql.raw(types)})`;
+
+const lines = sql`lines as (
     insert into cart_line as l (id, cart_id, merchant_id, position, product_id, variant_id, quantity, unit_price_minor, compare_at_minor, subtotal_minor,
       discount_minor, tax_minor, total_minor, display, requires_shipping, restrictions, created_at)
     select n.id, ${cartId}, ${merchantId}, n.position, n."productId", n."variantId", n.quantity, n."unitPriceMinor", n."compareAtMinor", n."subtotalMinor",
-      n."discountMinor", n."taxMinor", n."totalMinor", n.display, n."requiresShipping", n.restrictions, ${now}::timestamptz
-    from json_to_recordset(${JSON.stringify(next.lines satisfies readonly StoredLine[])}::json) as n(id text, position int, "productId" text, "variantId" text,
+      n."discountMinor", n."taxMinor", n."totalMinor", n.display, n."requiresShipping", n.restrictions, ${time}::timestamptz
+    from json_to_recordset(${slot("lines")}::json) as n(id text, position int, "productId" text, "variantId" text,
       quantity int, "unitPriceMinor" bigint, "compareAtMinor" bigint, "subtotalMinor" bigint, "discountMinor" bigint, "taxMinor" bigint, "totalMinor" bigint,
       display jsonb, "requiresShipping" boolean, restrictions text[])
     on conflict (id) do update set position = excluded.position, quantity = excluded.quantity, unit_price_minor = excluded.unit_price_minor,
       compare_at_minor = excluded.compare_at_minor, subtotal_minor = excluded.subtotal_minor, discount_minor = excluded.discount_minor,
       tax_minor = excluded.tax_minor, total_minor = excluded.total_minor, display = excluded.display, requires_shipping = excluded.requires_shipping,
       restrictions = excluded.restrictions)`;
-}
+
+const promotionsFrom = (trigger: StoredPromotion["trigger"]): RawBuilder<unknown> => sql`
+    select ${cartId}, n."promotionId", n.trigger, n."promotionCodeId", n.state, n."suspendedReason", n."discountMinor", n.allocations, n.position
+    from json_to_recordset(${slot(trigger)}::json) as n("promotionId" text, trigger text,
+      "promotionCodeId" text, state text, "suspendedReason" text, "discountMinor" bigint, allocations jsonb, position int)`;
 
 /** On the code's own index: a cart has one, and a new one takes the old one's row. */
-function promotionsOf({ cartId, next }: CartSave): RawBuilder<unknown> {
-  const rows = next.promotions.map((promotion, position) => ({ ...promotion, position }) satisfies StoredPromotion & { position: number });
-  const from = (trigger: StoredPromotion["trigger"]): RawBuilder<unknown> => sql`
-    select ${cartId}, n."promotionId", n.trigger, n."promotionCodeId", n.state, n."suspendedReason", n."discountMinor", n.allocations, n.position
-    from json_to_recordset(${JSON.stringify(rows.filter((row) => row.trigger === trigger))}::json) as n("promotionId" text, trigger text,
-      "promotionCodeId" text, state text, "suspendedReason" text, "discountMinor" bigint, allocations jsonb, position int)`;
+const promotions = promotionsWritten();
+
+function promotionsWritten(): RawBuilder<unknown> {
   const target = sql`cart_promotion as p (cart_id, promotion_id, trigger, promotion_code_id, state, suspended_reason, discount_minor, allocations, position)`;
   const amounts = sql`state = excluded.state, suspended_reason = excluded.suspended_reason, discount_minor = excluded.discount_minor,
       allocations = excluded.allocations, position = excluded.position`;
   return sql`automatic as (
-    insert into ${target} ${from("automatic")}
+    insert into ${target} ${promotionsFrom("automatic")}
     on conflict (cart_id, promotion_id) do update set ${amounts}),
   coded as (
-    insert into ${target} ${from("code")}
+    insert into ${target} ${promotionsFrom("code")}
     on conflict (cart_id) where trigger = 'code' do update set promotion_id = excluded.promotion_id, promotion_code_id = excluded.promotion_code_id, ${amounts})`;
 }
 

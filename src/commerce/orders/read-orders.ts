@@ -1,16 +1,17 @@
 /** Reads orders, in one statement however many are asked for. */
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
+import { compileKept, keptAmong } from "#database/kept-statement.ts";
 import type { Reader } from "#database/transaction.ts";
 import { utc } from "#database/utc.ts";
 import type { OrderAggregate } from "./order-aggregate.ts";
 
 /** By id; one that is not there is left out. Tenancy is the caller's. */
 export async function findOrders(reader: Reader, ids: readonly string[]): Promise<Map<string, OrderAggregate>> {
-  const [first, second] = ids;
-  // One id, the common case, has a text of its own: a list of unknown length is planned anew each time.
-  const asked = first !== undefined && second === undefined ? sql`o.id = ${first}` : sql`o.id = any(${ids}::text[])`;
-  const { rows } = await sql<{ order: OrderAggregate }>`
-    select ${aggregate} as order from sales_order o join merchant m on m.id = o.merchant_id where ${asked}`.execute(reader);
+  const list = keptAmong(ids);
+  const write = (): RawBuilder<unknown> =>
+    sql`select ${aggregate} as order from sales_order o join merchant m on m.id = o.merchant_id where o.id ${list.write()}`;
+  const statement = compileKept<{ order: OrderAggregate }>(reader, { form: `orders ${list.form}`, write, values: list.values });
+  const { rows } = await reader.executeQuery(statement);
   return new Map(rows.map(({ order }) => [order.id, order]));
 }
 

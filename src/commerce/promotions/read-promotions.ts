@@ -43,7 +43,7 @@ export type PromotionJson = Value & {
 };
 
 /** Who asks; null: nobody known. */
-type Buyer = string | null;
+type Buyer = string | null | RawBuilder<string | null>;
 
 /** Over the table `promotion as p`. Whether it is for the buyer is found out here: the list of those it is for may be long. */
 export const promotionRuleJson = (buyerReference: Buyer): RawBuilder<PromotionJson> => sql<PromotionJson>`json_build_object(

@@ -1,30 +1,33 @@
 /** Who asks: verifies the API key or the access token. Credentials of a suspended installation or merchant are refused, but where the operation says otherwise. */
 import { serverMetadataPath } from "#access/oauth/oauth-terms.ts";
+import type { IntegratorViewer } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
 import { createAdmission } from "#gateway/admission.ts";
-import { type Step } from "#gateway/call.ts";
+import type { Call, Step } from "#gateway/call.ts";
 import type { Door } from "#gateway/challenges.ts";
 import type { Security } from "#gateway/contract.ts";
-import { authenticate, noteCredentialUse, verifyIntegrator } from "#gateway/credentials.ts";
+import { type Authentication, authenticate, isCredentialUseNoted, noteCredentialUse, verifyIntegrator } from "#gateway/credentials.ts";
 
 export const identify: Step = {
   name: "identify",
   phase: "headers",
   appliesTo: ({ security }) => security.kind !== "anonymous",
   create: (services, operation) => {
-    const door = doorOf(operation.security, services.publicUrl);
+    const place = doorOf(operation.security, services.publicUrl);
     const admission = createAdmission(services, operation);
-    const isKeyTaken = door.schemes.includes("bearer");
+    const isKeyTaken = place.schemes.includes("bearer");
+    const door: Authentication<Call, IntegratorViewer> = {
+      ...place,
+      limiter: services.limiter,
+      verify: (authorization, call) => {
+        if (authorization.scheme === "bearer" && !isKeyTaken) throw fail("oauth_token_invalid", { message: "Only an access token will do here." });
+        return verifyIntegrator(call.request, authorization, { credentials: services.credentials, admit: admission(call) });
+      },
+    };
     return async (call) => {
-      const viewer = await authenticate(call.request, {
-        ...door,
-        limiter: services.limiter,
-        verify: (authorization) => {
-          if (authorization.scheme === "bearer" && !isKeyTaken) throw fail("oauth_token_invalid", { message: "Only an access token will do here." });
-          return verifyIntegrator(call.request, authorization, { credentials: services.credentials, admit: admission(call) });
-        },
-      });
+      const viewer = await authenticate(call.request, call, door);
       call.viewer = viewer;
+      if (isCredentialUseNoted(viewer, services)) return;
       // After the answer: a read is not kept waiting for this, and losing it costs nothing.
       call.reply.raw.once("finish", () => void noteCredentialUse(viewer, services).catch(() => undefined));
     };

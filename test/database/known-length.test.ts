@@ -1,0 +1,28 @@
+/** Statements with lists are few texts, whatever the lists' lengths, and find what is in them. */
+import { sql } from "kysely";
+import { expect, it } from "vitest";
+import { among, filledUp } from "#database/known-length.ts";
+import { useWorld } from "#test/support/use-world.ts";
+
+const world = useWorld("pglite");
+const textOf = (ids: readonly string[]): string => sql`${among(ids)}`.compile(world().database.db).sql;
+const ids = (length: number): string[] => Array.from({ length }, (_, index) => `id ${index}`);
+
+it("has one text for each power of two, and one for all that is longer than 256 or empty", () => {
+  const texts = new Set(Array.from({ length: 300 }, (_, length) => textOf(ids(length))));
+  expect(texts.size).toBe(10);
+  expect(textOf(ids(3))).toBe("in ($1, $2, $3, $4)");
+  expect(textOf(ids(257))).toBe("= any($1::text[])");
+});
+
+it.each([0, 1, 2, 3, 5, 256, 257])("finds each of %d once, and no other", async (length) => {
+  const rows = await sql<{ id: string }>`
+    select 'id ' || n as id from generate_series(0, 299) as n where 'id ' || n ${among(ids(length))} order by n`.execute(world().database.db);
+  expect(rows.rows.map(({ id }) => id)).toEqual(ids(length));
+});
+
+it("fills up with what is given, and leaves what is long enough", () => {
+  expect(filledUp([1, 2, 3], 0)).toEqual([1, 2, 3, 0]);
+  expect(filledUp([1, 2], 0)).toEqual([1, 2]);
+  expect(filledUp([], 0)).toEqual([]);
+});
