@@ -1,10 +1,25 @@
 /** Locales are BCP 47 tags in canonical form, countries ISO 3166-1 alpha-2 codes; both are parsed once, at the border. */
 
+import { LRUCache } from "lru-cache";
+
 export const localeLengthMax = 35;
+const headerLengthMax = 1000;
+
+/** Clients send the same few tags and headers again and again, and reading one takes longer than all else that is done with it. */
+const knownMax = 5000;
+const knownTags = new LRUCache<string, { readonly locale: string | undefined }>({ max: knownMax });
+const knownChains = new LRUCache<string, readonly string[]>({ max: knownMax });
+const knownHeaders = new LRUCache<string, readonly string[]>({ max: knownMax });
 
 /** The canonical tag without extension subtags, or undefined when the text is no well-formed tag. */
 export function parseLocale(text: string): string | undefined {
   if (text.length === 0 || text.length > localeLengthMax) return undefined;
+  let known = knownTags.get(text);
+  if (known === undefined) knownTags.set(text, (known = { locale: readLocale(text) }));
+  return known.locale;
+}
+
+function readLocale(text: string): string | undefined {
   try {
     const [canonical] = Intl.getCanonicalLocales(text);
     return canonical === undefined ? undefined : new Intl.Locale(canonical).baseName;
@@ -14,9 +29,13 @@ export function parseLocale(text: string): string | undefined {
 }
 
 /** `zh-Hant-TW` → `["zh-Hant-TW", "zh-Hant", "zh"]`: the lookup order of RFC 4647 section 3.4. */
-export function localeChain(locale: string): string[] {
-  const parts = locale.split("-");
-  return parts.map((_, index) => parts.slice(0, parts.length - index).join("-"));
+export function localeChain(locale: string): readonly string[] {
+  let known = knownChains.get(locale);
+  if (known === undefined) {
+    const parts = locale.split("-");
+    knownChains.set(locale, (known = parts.map((_, index) => parts.slice(0, parts.length - index).join("-"))));
+  }
+  return known;
 }
 
 /**
@@ -24,18 +43,25 @@ export function localeChain(locale: string): string[] {
  * else the first it has. Undefined only when it has none.
  */
 export function chooseLocale(available: readonly string[], asked: readonly string[], fallbacks: readonly string[]): string | undefined {
-  for (const locale of [...asked, ...fallbacks]) {
-    const found = localeChain(locale).find((tag) => available.includes(tag));
-    if (found !== undefined) return found;
-  }
-  return available.toSorted()[0];
+  return firstOf(available, asked) ?? firstOf(available, fallbacks) ?? available.toSorted()[0];
+}
+
+function firstOf(available: readonly string[], wanted: readonly string[]): string | undefined {
+  for (const locale of wanted) for (const tag of localeChain(locale)) if (available.includes(tag)) return tag;
+  return undefined;
 }
 
 /** The tags of an `Accept-Language` header by falling quality (RFC 9110 section 12.5.4); what is malformed is passed over. */
-export function parseAcceptLanguage(header: string | undefined): string[] {
+export function parseAcceptLanguage(header: string | undefined): readonly string[] {
   if (header === undefined) return [];
-  return header
-    .slice(0, 1000)
+  const text = header.slice(0, headerLengthMax);
+  let known = knownHeaders.get(text);
+  if (known === undefined) knownHeaders.set(text, (known = readAcceptLanguage(text)));
+  return known;
+}
+
+function readAcceptLanguage(text: string): readonly string[] {
+  return text
     .split(",")
     .map((part, position) => {
       const [tag = "", ...parameters] = part.trim().split(";");

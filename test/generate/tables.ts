@@ -9,6 +9,7 @@ const typeOf: Record<string, string> = {
   bool: "boolean",
   timestamptz: "Timestamp",
   date: "string",
+  json: "Json",
   jsonb: "Json",
   bytea: "Uint8Array",
   _text: "string[]",

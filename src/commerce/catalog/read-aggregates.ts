@@ -3,6 +3,8 @@
  * every locale and market; choosing among them is for the renderers, so that loads of many requests can go as one.
  */
 import { type RawBuilder, sql } from "kysely";
+import { compileKept, keptAmong, slot } from "#database/kept-statement.ts";
+import { filledUp } from "#database/known-length.ts";
 import type { Reader } from "#database/transaction.ts";
 import { utc } from "#database/utc.ts";
 import { reservedAt } from "./reserved-at.ts";
@@ -99,9 +101,11 @@ export interface ProductAggregate {
  * ended.
  */
 export async function findProductAggregates(reader: Reader, ids: readonly string[], now: Date): Promise<Map<string, ProductAggregate>> {
-  const { rows } = await sql<{ product: ProductAggregate }>`
-    select ${aggregate(now)} as product from product p join merchant m on m.id = p.merchant_id
-    where p.id = any(${ids}::text[])`.execute(reader);
+  const list = keptAmong(ids);
+  const write = (): RawBuilder<unknown> => sql`select ${aggregate} as product from product p join merchant m on m.id = p.merchant_id
+    where p.id ${list.write()}`;
+  const statement = compileKept<{ product: ProductAggregate }>(reader, { form: `products ${list.form}`, write, values: { ...list.values, now } });
+  const { rows } = await reader.executeQuery(statement);
   return new Map(rows.map(({ product }) => [product.id, product]));
 }
 
@@ -125,22 +129,32 @@ export interface PublicProductRow {
 }
 
 /** By merchant and slug, old slugs included: a row for every address whose merchant sells; the product only while it is published. */
-export async function findPublicProducts(reader: Reader, addresses: readonly PublicAddress[], now: Date): Promise<PublicProductRow[]> {
-  const { rows } = await sql<PublicProductRow>`
-    select m.slug as merchant_slug, asked.product_slug, case when p.id is null then null else ${aggregate(now)} end as product
-    from ${askedFor(addresses)} as asked (merchant_slug, product_slug)
-    join merchant m on m.slug = asked.merchant_slug and m.status = 'active'
-    left join product_slug s on s.merchant_id = m.id and s.slug = asked.product_slug
-    left join product p on p.id = s.product_id and p.status = 'published'`.execute(reader);
+export async function findPublicProducts(reader: Reader, addresses: readonly PublicAddress[], now: Date): Promise<readonly PublicProductRow[]> {
+  const places = filledUp(addresses, nobodys);
+  const values: Record<string, unknown> = { now };
+  for (const [index, { merchantSlug, productSlug }] of places.entries()) {
+    values[`merchant${index}`] = merchantSlug;
+    values[`product${index}`] = productSlug;
+  }
+  const write = (): RawBuilder<unknown> => publicProducts(places.length);
+  const { rows } = await reader.executeQuery(compileKept<PublicProductRow>(reader, { form: `public products ${places.length}`, write, values }));
   return rows;
 }
 
-/** One address, the common case, has a text of its own: PostgreSQL keeps no plan for a list of unknown length and would make one each time. */
-function askedFor(addresses: readonly PublicAddress[]): RawBuilder<unknown> {
-  const [first, second] = addresses;
-  if (first !== undefined && second === undefined) return sql`(values (${first.merchantSlug}::text, ${first.productSlug}::text))`;
-  return sql`unnest(${addresses.map(({ merchantSlug }) => merchantSlug)}::text[], ${addresses.map(({ productSlug }) => productSlug)}::text[])`;
+/** Fills up a list whose length the text says. */
+const nobodys: PublicAddress = { merchantSlug: "", productSlug: "" };
+
+function publicProducts(length: number): RawBuilder<unknown> {
+  const places = Array.from({ length }, (_, index) => sql`(${slot(`merchant${index}`)}::text, ${slot(`product${index}`)}::text)`);
+  return sql`
+    select m.slug as merchant_slug, asked.product_slug, case when p.id is null then null else ${aggregate} end as product
+    from (values ${sql.join(places)}) as asked (merchant_slug, product_slug)
+    join merchant m on m.slug = asked.merchant_slug and m.status = 'active'
+    left join product_slug s on s.merchant_id = m.id and s.slug = asked.product_slug
+    left join product p on p.id = s.product_id and p.status = 'published'`;
 }
+
+const now = slot<Date>("now");
 
 const prices = sql`coalesce((select json_agg(json_build_object('marketId', pr.market_id, 'amountMinor', pr.amount_minor, 'compareAtMinor', pr.compare_at_minor,
     'lowest30dMinor', (select min(h.amount_minor) from price h where h.variant_id = pr.variant_id and h.market_id = pr.market_id
@@ -148,18 +162,16 @@ const prices = sql`coalesce((select json_agg(json_build_object('marketId', pr.ma
     'validFrom', ${utc(sql`pr.valid_from`)}) order by pr.market_id)
   from price pr where pr.variant_id = v.id and pr.valid_until is null), '[]'::json)`;
 
-const variants = (
-  now: Date,
-): RawBuilder<
+const variants = sql<
   VariantPart[]
-> => sql`coalesce((select json_agg(json_build_object('id', v.id, 'sku', v.sku, 'gtin', v.gtin, 'options', v.options, 'mediaId', v.media_id,
+>`coalesce((select json_agg(json_build_object('id', v.id, 'sku', v.sku, 'gtin', v.gtin, 'options', v.options, 'mediaId', v.media_id,
     'restrictions', v.restrictions, 'requiresShipping', v.requires_shipping, 'weightGrams', v.weight_grams, 'maxOrderQuantity', v.max_order_quantity,
     'discontinued', v.discontinued, 'availableFrom', ${utc(sql`v.available_from`)}, 'onHand', coalesce(sl.on_hand, 0), 'reserved', ${reservedAt(now)},
     'backorderLimit', coalesce(sl.backorder_limit, 0), 'lowStockThreshold', coalesce(sl.low_stock_threshold, 0),
     'stockVersion', coalesce(sl.version, 1), 'prices', ${prices}) order by v.position, v.id)
   from variant v left join stock_level sl on sl.variant_id = v.id where v.product_id = p.id), '[]'::json)`;
 
-const aggregate = (now: Date): RawBuilder<ProductAggregate> => sql`json_build_object(
+const aggregate = sql<ProductAggregate>`json_build_object(
   'id', p.id, 'version', p.version, 'status', p.status, 'brand', p.brand, 'ratingAverage', p.rating_average, 'ratingCount', p.rating_count,
   'attributes', p.attributes, 'publishedAt', ${utc(sql`p.published_at`)}, 'createdAt', ${utc(sql`p.created_at`)}, 'updatedAt', ${utc(sql`p.updated_at`)},
   'merchant', json_build_object('id', m.id, 'slug', m.slug, 'name', m.name, 'defaultLocale', m.default_locale, 'defaultMarket', m.default_market),
@@ -172,7 +184,7 @@ const aggregate = (now: Date): RawBuilder<ProductAggregate> => sql`json_build_ob
     from product_option o where o.product_id = p.id), '[]'::json),
   'media', coalesce((select json_agg(json_build_object('id', md.id, 'type', md.type, 'url', md.url, 'alts', md.alts, 'width', md.width,
       'height', md.height, 'position', md.position) order by md.position, md.id) from media md where md.product_id = p.id), '[]'::json),
-  'variants', ${variants(now)},
+  'variants', ${variants},
   'markets', coalesce((select json_agg(json_build_object('id', mk.id, 'currency', mk.currency, 'taxIncluded', mk.tax_included, 'defaultLocale', mk.default_locale,
       'countries', (select json_agg(mc.country order by mc.position) from market_country mc where mc.market_id = mk.id)) order by mk.created_at, mk.handle)
     from market mk where mk.merchant_id = p.merchant_id), '[]'::json),

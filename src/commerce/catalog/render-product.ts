@@ -113,6 +113,8 @@ export type Naming = (names: Translated) => string | null;
 export function namesIn(product: ProductAggregate, locale: string, market: MarketPart | undefined): Naming {
   const fallbacks = [market?.defaultLocale, product.merchant.defaultLocale].filter((tag) => tag !== undefined);
   return (names) => {
+    // Where there is one in the locale itself nothing else is looked at.
+    if (Object.hasOwn(names, locale)) return names[locale] ?? null;
     const chosen = chooseLocale(Object.keys(names), [locale], fallbacks);
     return chosen === undefined ? null : (names[chosen] ?? null);
   };

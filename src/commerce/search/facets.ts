@@ -1,7 +1,9 @@
 /** The facets as a client shows them: labels in the asked locale, prices as ranges. */
+import { LRUCache } from "lru-cache";
 import { chooseLocale } from "#foundation/locales.ts";
 import { exponentOf } from "#foundation/money.ts";
-import { bucketsMax, priceSteps, type RawFacets } from "./facet-statement.ts";
+import { bucketsMax, type RawFacets } from "./facet-statement.ts";
+import { priceSteps } from "./offer-key.ts";
 
 export interface Facet {
   readonly key: "category" | "merchant" | "brand" | "availability" | "price";
@@ -34,12 +36,33 @@ export function toFacets(raw: RawFacets, locale: string, currency: string | null
 function priceBuckets(counts: RawFacets["price"], locale: string, currency: string): Bucket[] {
   const shown = counts.slice(0, bucketsMax).map(({ step, count }) => ({ from: priceSteps[step - 1] ?? 0, to: priceSteps[step], count }));
   const rest = counts.slice(bucketsMax).reduce((sum, { count }) => sum + count, 0);
+  return shown.map(({ from, to, count }, index) => {
+    const isOpen = to === undefined || (rest > 0 && index === shown.length - 1);
+    const range = { from, to: isOpen ? undefined : to };
+    return { value: `${from}-${range.to ?? ""}`, label: labelOf(range, locale, currency), count: isOpen ? count + rest : count };
+  });
+}
+
+interface Range {
+  readonly from: number;
+  /** Undefined: it is open. */
+  readonly to: number | undefined;
+}
+
+const labelsMax = 20_000;
+/** The same few ranges in the same few locales and currencies, and dear to write. */
+const labels = new LRUCache<string, string>({ max: labelsMax });
+
+function labelOf(range: Range, locale: string, currency: string): string {
+  const key = `${locale} ${currency} ${range.from} ${range.to ?? ""}`;
+  let label = labels.get(key);
+  if (label === undefined) labels.set(key, (label = writeLabel(range, locale, currency)));
+  return label;
+}
+
+function writeLabel({ from, to }: Range, locale: string, currency: string): string {
   const exponent = exponentOf(currency);
   const format = new Intl.NumberFormat(locale, { style: "currency", currency, minimumFractionDigits: 0, maximumFractionDigits: exponent });
-  return shown.map(({ from, to, count }, index) => {
-    const [low, high] = [from / 10 ** exponent, to === undefined ? undefined : to / 10 ** exponent];
-    if (high === undefined || (rest > 0 && index === shown.length - 1))
-      return { value: `${from}-`, label: `${format.format(low)} +`, count: count + rest };
-    return { value: `${from}-${to ?? ""}`, label: format.formatRange(low, high), count };
-  });
+  const low = from / 10 ** exponent;
+  return to === undefined ? `${format.format(low)} +` : format.formatRange(low, to / 10 ** exponent);
 }

@@ -3,6 +3,7 @@ import { bestAvailability, type Availability } from "#commerce/catalog/availabil
 import { chooseLocale } from "#foundation/locales.ts";
 import type { IndexedProduct, Market } from "./load-products.ts";
 import { categoryMark, languageMark, merchantMark } from "./match-query.ts";
+import { countedKeyOf, offerKey } from "./offer-key.ts";
 import { type Stems, stemmerOf } from "./stems.ts";
 import { codeOf, cutWords, joinedForms, lexemesOf, phraseOf, trigramKey, type Word } from "./tokens.ts";
 
@@ -21,6 +22,8 @@ export interface OfferRow {
   readonly categoryKeys: readonly string[];
   readonly locales: readonly string[];
   readonly fallbackLocale: string;
+  readonly groupKey: string;
+  readonly offerKey: string;
 }
 
 export interface DocumentRow {
@@ -34,11 +37,18 @@ export interface DocumentRow {
   readonly codes: string;
   readonly words: string;
   readonly head: string;
+  readonly titleStems: readonly (string | null)[] | null;
+  readonly merchantId: string;
+  readonly brand: string | null;
+  readonly groupKey: string;
+  readonly publishedAt: Date;
+  /** Country → key of its offer. */
+  readonly offers: Readonly<Record<string, string>>;
 }
 
 /** A document whose words are cut and not yet stemmed. */
 export interface Draft {
-  readonly row: Omit<DocumentRow, "words" | "head">;
+  readonly row: Omit<DocumentRow, "words" | "head" | "titleStems">;
   /** Lexemes that stand for what it belongs to, not for a word. */
   readonly marks: string;
   readonly fields: Record<"codes" | "title" | "brand" | "categories" | "text", ReadonlySet<string>>;
@@ -54,12 +64,13 @@ export function offerRows(product: IndexedProduct, markets: ReadonlyMap<string, 
     if (market === undefined || fallbackLocale === undefined) return [];
     const amounts = prices.map(({ amountMinor }) => amountMinor);
     const availability = bestAvailability(prices.map((price) => price.availability));
+    const minMinor = Math.min(...amounts);
     return market.countries.map((country) => ({
       country,
       productId: product.id,
       merchantId: product.merchantId,
       currency: market.currency,
-      minMinor: Math.min(...amounts),
+      minMinor,
       maxMinor: Math.max(...amounts),
       availability,
       inStock: availability === "in_stock" || availability === "low_stock",
@@ -69,11 +80,17 @@ export function offerRows(product: IndexedProduct, markets: ReadonlyMap<string, 
       categoryKeys: product.categories.map(({ slug }) => `${country}/${slug}`),
       locales,
       fallbackLocale,
+      groupKey: groupKeyOf(product),
+      offerKey: countedKeyOf({ availability, currency: market.currency, minMinor, fallbackLocale }),
     }));
   });
 }
 
-export function draftDocuments(product: IndexedProduct): Draft[] {
+/** What is counted together: the merchant and the categories. */
+const groupKeyOf = ({ merchantId, categories }: IndexedProduct): string => [merchantId, ...categories.map(({ slug }) => slug)].join(" ");
+
+export function draftDocuments(product: IndexedProduct, offered: readonly OfferRow[]): Draft[] {
+  const offers = Object.fromEntries(offered.map((offer) => [offer.country, offerKey(offer)]));
   const locales = product.translations.map(({ locale }) => locale).toSorted();
   const codes = new Set(product.codes.flatMap(({ sku, gtin }) => [codeOf(sku), ...gtinForms(gtin)]).filter((code) => code !== ""));
   const codeLexemes = new Set([...codes, ...product.codes.flatMap(({ sku }) => [...lexemesOf(cutWords(sku))])]);
@@ -94,6 +111,11 @@ export function draftDocuments(product: IndexedProduct): Draft[] {
       titleFolded: phraseOf(titleWords),
       titleWords: titleWords.map(({ text }) => text),
       codes: ` ${[...codes].join(" ")} `,
+      merchantId: product.merchantId,
+      brand: product.brand,
+      groupKey: groupKeyOf(product),
+      publishedAt: product.publishedAt,
+      offers,
     };
     const fields = {
       codes: codeLexemes,
@@ -114,6 +136,7 @@ export function finishDocument({ row, marks, fields }: Draft, stems: Stems): Doc
   const [titles, brands, groups] = [withStems(title), withStems(brand), withStems(categories)];
   return {
     ...row,
+    titleStems: known === undefined ? null : row.titleWords.map((word) => known.get(word) ?? null),
     words: vector([codes, titles, brands.union(groups), withStems(text)]) + language + marks,
     head: vector([codes, titles, brands, groups]) + language,
   };

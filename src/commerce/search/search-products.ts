@@ -2,30 +2,21 @@
  * Finds products: by words, by filters, or all of them in an order. Only what is offered in the country by an active merchant; each product once,
  * in the asked locale or the one it falls back to.
  */
-import { sql } from "kysely";
+import type { RawBuilder } from "kysely";
+import type { SummaryRow } from "#commerce/catalog/read-summaries.ts";
+import { runForRow } from "#database/kept-statement.ts";
 import type { Reader } from "#database/transaction.ts";
 import { localeChain } from "#foundation/locales.ts";
 import { correctQuery } from "./corrections.ts";
-import type { RawFacets } from "./facet-statement.ts";
 import { type Facet, toFacets } from "./facets.ts";
-import { type HighlightedTitle, highlightTitle } from "./highlight.ts";
-import { allWords, anyWord, everyForm, type ParsedQuery, parseQuery, wordsToStem } from "./match-query.ts";
-import { type Match, matchesMax, searchStatement, type Selection, type Sort } from "./search-statement.ts";
-import { readStemsInUse } from "./stems-in-use.ts";
+import { highlightTitle } from "./highlight.ts";
+import { type Counted, findFrame, type Frame, framesOf, keepFrame, type KnownPlace } from "./kept-browse.ts";
+import { areStemsCurrent, stemsOf } from "./known-stems.ts";
+import { type ParsedQuery, parseQuery, wordsToStem } from "./match-query.ts";
+import { formKey, matchesMax, type SearchForm, type SearchInput } from "./search-form.ts";
+import { knownPageStatement, searchStatement } from "./search-statement.ts";
+import { type SearchValues, searchValues } from "./search-values.ts";
 import type { Stems } from "./stems.ts";
-
-/** Already validated. */
-export interface SearchInput {
-  readonly q: string;
-  readonly locale: string;
-  /** A country. */
-  readonly market: string;
-  readonly category?: string | undefined;
-  readonly merchant?: string | undefined;
-  readonly sort: Sort;
-  readonly page: number;
-  readonly pageSize: number;
-}
 
 interface SearchHit {
   readonly productId: string;
@@ -39,6 +30,8 @@ type MatchedField = "sku" | "title" | "brand" | "category" | "description";
 
 export interface SearchResult {
   readonly hits: readonly SearchHit[];
+  /** What is shown of each hit. */
+  readonly summaries: readonly SummaryRow[];
   readonly totalItems: number;
   readonly totalItemsRelation: "exact" | "at_least";
   readonly currency: string | null;
@@ -66,15 +59,23 @@ interface Run {
   readonly input: SearchInput;
   readonly query: ParsedQuery;
   readonly now: Date;
+  /** The languages were others than it was searched in. */
+  readonly isAgain?: true;
 }
 
-async function run(reader: Reader, { input, query, now }: Run): Promise<SearchResult> {
-  const stems: Stems = query.words.length === 0 ? new Map() : await readStemsInUse(reader, wordsToStem(query));
-  const { rows } = await sql<Row>`${searchStatement(selectionOf(input, query, stems))}`.execute(reader);
-  const [row] = rows;
-  if (row === undefined) throw new Error("The search statement gives one row.");
+async function run(reader: Reader, { input, query, now, isAgain }: Run): Promise<SearchResult> {
+  const hasWords = input.q.trim() !== "";
+  const stems: Stems = hasWords ? await stemsOf(reader, wordsToStem(query)) : new Map();
+  const form = formOf(input, query);
+  const values = searchValues(input, { query, stems, now });
+  const statement = { form: formKey(form), write: (): RawBuilder<unknown> => searchStatement(form), values, hasManyForms: true };
+  const search = (): Promise<Row> => runForRow<Row>(reader, statement);
+  const row = hasWords ? await search() : await browse(reader, { key: frameKey(form, values), values, count: search });
+  // The first document in a language: its words have other stems.
+  if (hasWords && !areStemsCurrent(reader, row.usedLocales ?? []) && isAgain === undefined) return run(reader, { input, query, now, isAgain: true });
   return {
     hits: row.hits.map((hit) => toHit(hit, query, stems)),
+    summaries: row.hits,
     totalItems: Math.min(row.total, matchesMax),
     totalItemsRelation: row.total > matchesMax ? "at_least" : "exact",
     currency: row.currency,
@@ -85,65 +86,97 @@ async function run(reader: Reader, { input, query, now }: Run): Promise<SearchRe
   };
 }
 
-interface Row {
-  readonly hits: readonly RawHit[];
-  readonly total: number;
-  readonly currency: string | null;
-  readonly locale: string | null;
-  readonly facets: RawFacets;
-  readonly indexedAt: Date | null;
+interface Browse {
+  readonly key: string;
+  readonly values: SearchValues;
+  readonly count: () => Promise<Row>;
 }
 
-type RawHit = { readonly productId: string; readonly locale: string; readonly score: number } & (
-  | ({
-      readonly sku: boolean;
-      readonly inTitle: boolean;
-      readonly brand: boolean;
-      readonly category: boolean;
-      readonly description: boolean;
-    } & HighlightedTitle)
-  | { readonly title?: undefined }
-);
+const frameKey = (form: SearchForm, { country, chain0, merchant, categoryKey }: SearchValues): string =>
+  JSON.stringify([formKey(form), country, chain0, merchant ?? null, form.hasCategory ? categoryKey : null]);
 
-function selectionOf(input: SearchInput, query: ParsedQuery, stems: Stems): Selection {
-  const { category, merchant, sort, page, pageSize } = input;
-  // Something was typed that holds no word: nothing can be found by it.
-  const isBrowse = input.q.trim() === "";
+async function browse(reader: Reader, { key, values, count }: Browse): Promise<Row> {
+  const frames = framesOf(reader);
+  if (frames === undefined) return count();
+  const known = async (): Promise<Row | undefined> => {
+    const frame = await findFrame(frames, key);
+    return frame === undefined ? undefined : readKnownPage(reader, frame, values);
+  };
+  const page = await known();
+  if (page !== undefined) return page;
+  // Of those who find that something has changed, the first one counts.
+  const counted = frames.pending.has(key) ? await known() : undefined;
+  return counted ?? keepFrame(frames, key, { count, toFrame });
+}
+
+const toFrame = ({ total, currency, locale, facets, first = [], snapshot = "" }: Row): Frame => ({
+  counted: { total, currency, locale, facets },
+  first,
+  snapshot,
+});
+
+/** Undefined: it is beyond what is known, or something has changed. */
+async function readKnownPage(reader: Reader, frame: Frame, values: SearchValues): Promise<Row | undefined> {
+  const { counted, first, snapshot } = frame;
+  const end = Math.min(Number(values["offset"]) + Number(values["limit"]), counted.total);
+  if (end > first.length) return undefined;
+  const known = JSON.stringify(first.slice(Number(values["offset"]), end));
+  const page = await runForRow<Pick<Row, "hits" | "indexedAt"> & { readonly isCurrent: boolean }>(reader, {
+    form: "known page",
+    write: knownPageStatement,
+    values: { ...values, known, snapshot },
+  });
+  return page.isCurrent ? { ...counted, hits: page.hits, indexedAt: page.indexedAt } : undefined;
+}
+
+/** Something that was typed but holds no word is searched for all the same: nothing can be found by it. */
+function formOf({ q, category, merchant, sort }: SearchInput, { code }: ParsedQuery): SearchForm {
   return {
-    country: input.market,
-    chain: localeChain(input.locale),
-    category,
-    merchant,
+    hasWords: q.trim() !== "",
+    hasCode: code !== null,
+    hasCategory: category !== undefined,
+    hasMerchant: merchant !== undefined,
     sort,
-    offset: (page - 1) * pageSize,
-    limit: pageSize,
-    match: isBrowse ? null : matchOf(query, stems),
   };
 }
 
-function matchOf(query: ParsedQuery, stems: Stems): Match {
-  const { words, normalized, code } = query;
-  return {
-    all: allWords(query, stems),
-    allInTitle: allWords(query, stems, "B"),
-    any: everyForm(query, stems),
-    anyCode: anyWord(query, stems, "A"),
-    anyTitle: anyWord(query, stems, "B"),
-    anyBrand: anyWord(query, stems, "C"),
-    anyCategory: anyWord(query, stems, "D"),
-    anyText: anyWord(query, stems, "D"),
-    // A dense word may begin anywhere in the title's run.
-    phrase: words[0]?.isDense === true ? normalized : ` ${normalized}`,
-    code: code === null ? null : ` ${code} `,
-    codeStart: code === null ? null : ` ${code}`,
-  };
+interface Row extends Counted {
+  readonly hits: readonly RawHit[];
+  /** With words alone. */
+  readonly usedLocales?: readonly (string | null)[] | null;
+  readonly indexedAt: Date | null;
+  /** Without words alone. */
+  readonly first?: readonly KnownPlace[];
+  readonly snapshot?: string;
+}
+
+interface RawHit extends SummaryRow {
+  readonly score: number;
+  /** With words alone, as all that follows. */
+  readonly stemmer?: string;
+  readonly titleStems?: readonly (string | null)[] | null;
+  readonly inCode?: boolean;
+  readonly inTitle?: boolean;
+  readonly inBrand?: boolean;
+  readonly inCategory?: boolean;
+  readonly inText?: boolean;
 }
 
 function toHit(hit: RawHit, query: ParsedQuery, stems: Stems): SearchHit {
-  const { productId, locale, score } = hit;
-  if (hit.title === undefined) return { productId, locale, score, matched: [], titleHighlight: null };
-  const { sku, inTitle, brand, category, description } = hit;
-  const fields = { sku, title: inTitle, brand, category, description };
-  const matched = (Object.keys(fields) as MatchedField[]).filter((field) => fields[field]);
-  return { productId, locale, score, matched, titleHighlight: highlightTitle(hit, query, stems) };
+  const { score, stemmer, titleStems = null } = hit;
+  const { id, locale, title } = hit.kept;
+  if (stemmer === undefined) return { productId: id, locale, score, matched: [], titleHighlight: null };
+  const titleHighlight = highlightTitle({ title, stemmer, titleStems }, query, stems);
+  return { productId: id, locale, score, matched: matchedIn(hit), titleHighlight };
+}
+
+function matchedIn({ inCode, inTitle, inBrand, inCategory, inText }: RawHit): MatchedField[] {
+  const fields: Readonly<Record<MatchedField, boolean | undefined>> = {
+    sku: inCode,
+    title: inTitle,
+    brand: inBrand,
+    category: inCategory,
+    description: inText,
+  };
+  return (Object.keys(fields) as MatchedField[]).filter((field) => fields[field] === true);
 }

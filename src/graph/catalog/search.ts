@@ -1,6 +1,7 @@
 /** Product search. One field answers with the page and all that is known about it, so that nothing is searched twice. */
 import { z } from "zod";
-import { type ProductSummary, toSummary } from "#commerce/catalog/render-product.ts";
+import type { ProductSummary } from "#commerce/catalog/render-product.ts";
+import { renderSummary } from "#commerce/catalog/render-summary.ts";
 import { type SearchResult, searchProducts } from "#commerce/search/search-products.ts";
 import { failAt } from "#foundation/failure.ts";
 import { builder, everybody } from "#graph/builder.ts";
@@ -175,19 +176,19 @@ const Meta = builder.objectRef<SearchPage>("ProductSearchMeta").implement({
 const Result = builder.objectRef<SearchPage>("ProductSearchResult").implement({
   description: "A page of a search.",
   fields: (t) => ({
-    items: t.field({ type: [Item], description: "The products on this page.", resolve: (page, _args, context) => itemsOf(page, context) }),
+    items: t.field({
+      type: [Item],
+      description: "The products on this page.",
+      resolve: ({ result }, _args, { publicUrl }) => itemsOf(result, publicUrl),
+    }),
     meta: t.field({ type: Meta, description: "What to know about it.", resolve: (page) => page }),
   }),
 });
 
-async function itemsOf({ result, input }: SearchPage, { loaders, clock, publicUrl }: GraphContext): Promise<SearchItem[]> {
-  const now = clock.now();
-  const products = await Promise.all(result.hits.map(({ productId }) => loaders.products.load(productId)));
-  return result.hits.flatMap((hit, index) => {
-    const product = products[index];
-    if (product === undefined || product === null) return [];
-    const summary = toSummary(product, { locales: [hit.locale], country: input.market, now, publicUrl });
-    return [{ ...summary, score: hit.score, matched: hit.matched, titleHighlight: hit.titleHighlight }];
+function itemsOf({ hits, summaries }: SearchResult, publicUrl: string): SearchItem[] {
+  return hits.flatMap(({ score, matched, titleHighlight }, index) => {
+    const row = summaries[index];
+    return row === undefined ? [] : [{ ...renderSummary(row, publicUrl), score, matched, titleHighlight }];
   });
 }
 

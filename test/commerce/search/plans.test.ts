@@ -1,8 +1,8 @@
 /** With many products PostgreSQL must find by its indexes: a statement that reads all documents is as slow as the catalogue is large. */
 import { CompiledQuery } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { searchProducts, type SearchInput } from "#commerce/search/search-products.ts";
-import { sorts } from "#commerce/search/search-statement.ts";
+import { sorts, type SearchInput } from "#commerce/search/search-form.ts";
+import { searchProducts } from "#commerce/search/search-products.ts";
 import type { OpenDatabase } from "#database/connect.ts";
 import { openFresh } from "#test/support/databases.ts";
 import { addIndexed, addMerchants, now } from "./catalogue.ts";

@@ -1,8 +1,8 @@
 /** What the search promises its callers, on a catalogue made for it. */
 import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
-import { searchProducts, type SearchInput, type SearchResult } from "#commerce/search/search-products.ts";
-import { sorts } from "#commerce/search/search-statement.ts";
+import { type SearchInput, sorts } from "#commerce/search/search-form.ts";
+import { searchProducts, type SearchResult } from "#commerce/search/search-products.ts";
 import type { OpenDatabase } from "#database/connect.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { addIndexed, now } from "./catalogue.ts";

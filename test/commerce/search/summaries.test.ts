@@ -1,0 +1,118 @@
+/** What search shows of a product is what the whole product shows, whatever its stock, prices and texts have become. */
+import fc from "fast-check";
+import { sql } from "kysely";
+import { beforeAll, describe, expect, it } from "vitest";
+import { findProductAggregates } from "#commerce/catalog/read-aggregates.ts";
+import { toSummary } from "#commerce/catalog/render-product.ts";
+import { renderSummary } from "#commerce/catalog/render-summary.ts";
+import { indexProducts } from "#commerce/search/index-products.ts";
+import { type SearchInput, sorts } from "#commerce/search/search-form.ts";
+import { searchProducts } from "#commerce/search/search-products.ts";
+import { inTransaction } from "#database/transaction.ts";
+import { seedProducts } from "#demo/bulk/seed-bulk.ts";
+import { useWorld } from "#test/support/use-world.ts";
+
+const publicUrl = "https://shop.example";
+const dayMs = 86_400_000;
+
+const inputs = fc.record({
+  q: fc.constantFrom("", "", "s", "co", "linen", "aus leinen", "kaffee", "コ"),
+  locale: fc.constantFrom("en", "de", "de-AT", "ja", "fr", "xx"),
+  market: fc.constantFrom("DE", "AT", "US", "JP", "FR"),
+  sort: fc.constantFrom(...sorts),
+  page: fc.integer({ min: 1, max: 3 }),
+  pageSize: fc.integer({ min: 1, max: 100 }),
+});
+
+describe.each(["pglite", "postgres"] as const)("summaries on %s", (engine) => {
+  const world = useWorld(engine);
+  let now: Date;
+
+  /** The pages of the search, by either way. */
+  async function compare(input: SearchInput, at: Date): Promise<number> {
+    const { db } = world().database;
+    const { hits, summaries } = await searchProducts(db, input, at);
+    const products = await findProductAggregates(
+      db,
+      hits.map(({ productId }) => productId),
+      at,
+    );
+    const whole = hits.map(({ productId, locale }) => {
+      const product = products.get(productId);
+      return product === undefined ? undefined : toSummary(product, { locales: [locale], country: input.market, now: at, publicUrl });
+    });
+    expect(summaries.map((row) => renderSummary(row, publicUrl))).toEqual(whole);
+    return hits.length;
+  }
+
+  beforeAll(async () => {
+    const { database, clock, demo } = world();
+    now = clock.now();
+    await seedProducts(database.db, {
+      merchantId: demo.merchants.first.id,
+      count: 150,
+      now,
+      index: (transaction, ids) => indexProducts(transaction, ids, now),
+    });
+  });
+
+  it("shows the demo's and generated products as they are", async () => {
+    let shown = 0;
+    await fc.assert(
+      fc.asyncProperty(inputs, async (input) => {
+        shown += await compare(input, now);
+      }),
+      { numRuns: 40 },
+    );
+    expect(shown).toBeGreaterThan(500);
+  });
+
+  it("shows what has become of stock and prices since they were indexed", async () => {
+    const { db } = world().database;
+    const newest = { q: "", locale: "en", market: "DE", sort: "newest", page: 1, pageSize: 100 } as const;
+    const { hits } = await searchProducts(db, newest, now);
+    const chosen = hits.slice(0, 6).map(({ productId }) => productId);
+    const variants = sql`select id from variant where product_id = any(${chosen}::text[])`;
+    await sql`update stock_level set on_hand = 10 + abs(hashtext(variant_id)) % 7, reserved = 8 + abs(hashtext(variant_id)) % 5, backorder_limit = 3,
+      low_stock_threshold = abs(hashtext(variant_id)) % 4`.execute(db);
+    await sql`update variant set discontinued = abs(hashtext(id)) % 5 = 0,
+      available_from = case when abs(hashtext(id)) % 3 = 0 then ${new Date(now.getTime() + dayMs)}::timestamptz end`.execute(db);
+    await sql`delete from stock_level where abs(hashtext(variant_id)) % 11 = 0 and variant_id not in (${variants})`.execute(db);
+    // One of each kind; the others are as their ids have it.
+    for (const [index, productId] of chosen.entries()) {
+      await sql`update variant set discontinued = ${index === 0}, available_from = ${index === 1 ? new Date(now.getTime() + dayMs) : null}::timestamptz
+        where product_id = ${productId}`.execute(db);
+      await sql`update stock_level set on_hand = ${[0, 9, 9, 2, 0, 0][index]}, reserved = 0, backorder_limit = ${index === 4 ? 3 : 0}, low_stock_threshold = 3
+        where variant_id in (select id from variant where product_id = ${productId})`.execute(db);
+    }
+    await sql`update merchant set name = name || ' & Co.', default_locale = 'ja'`.execute(db);
+    await sql`update price set compare_at_minor = case when abs(hashtext(variant_id)) % 2 = 0 then amount_minor + 100 end where valid_until is null`.execute(
+      db,
+    );
+    await sql`delete from price where valid_until is null and abs(hashtext(variant_id || market_id)) % 6 = 0 and variant_id not in (${variants})`.execute(
+      db,
+    );
+    const availabilities = new Set<string>();
+    for (const at of [now, new Date(now.getTime() + 2 * dayMs)]) {
+      for (const sort of sorts) await compare({ q: "", locale: "en", market: "DE", sort, page: 1, pageSize: 100 }, at);
+      const { summaries } = await searchProducts(db, newest, at);
+      for (const row of summaries) availabilities.add(renderSummary(row, publicUrl).availability);
+    }
+    expect([...availabilities].toSorted()).toEqual(["backorder", "discontinued", "in_stock", "low_stock", "out_of_stock", "preorder"]);
+  });
+
+  it("shows texts, names, pictures and ratings as they were indexed last", async () => {
+    const { db } = world().database;
+    await sql`update product_translation set title = title || ' anew', summary = null where locale = 'en'`.execute(db);
+    await sql`update category set names = (names::jsonb - 'de')::json`
+      .execute(db)
+      .catch(() => sql`update category set names = names - 'de'`.execute(db));
+    await sql`update media set position = 9 - position, type = case when position = 1 then 'video' else type end`.execute(db);
+    await sql`update product set brand = null, rating_average = null, rating_count = null where abs(hashtext(id)) % 2 = 0`.execute(db);
+    const { rows } = await sql<{ id: string }>`select id from product`.execute(db);
+    const ids = rows.map(({ id }) => id);
+    await inTransaction(db, (transaction) => indexProducts(transaction, ids, now));
+    for (const locale of ["en", "de", "ja"])
+      expect(await compare({ q: "", locale, market: "DE", sort: "popularity", page: 1, pageSize: 100 }, now)).toBe(100);
+  });
+});
