@@ -1,12 +1,12 @@
 /** Reads the documents under schema/events: what an event shows of the thing it is about, spelled as REST does, compiled once. */
 import { readdirSync, readFileSync } from "node:fs";
-import { type ExecutionResult, type GraphQLSchema, parse, validate } from "graphql";
-import { compileQuery, isCompiledQuery } from "graphql-jit";
+import { type GraphQLSchema, parse, validate } from "graphql";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { ProductAggregate } from "#commerce/catalog/read-aggregates.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { toFailure } from "#foundation/failure.ts";
+import { compileDocument, type RunDocument } from "#gateway/compile-document.ts";
 import { respelledDocument } from "#gateway/spelling.ts";
 import { createContext, type GraphContext, type GraphServices } from "#graph/context.ts";
 import type { Loaders } from "#graph/loaders.ts";
@@ -29,7 +29,7 @@ export function compileSubjects(schema: GraphQLSchema): Render {
     const context = contexts.get(together) ?? createContext(services, { viewer: { kind: "system", merchantId }, requestId: "" }, transaction);
     contexts.set(together, context);
     if (thing !== undefined) prime(context.loaders, { type, id, thing });
-    const result = await compiled.get(type)?.(undefined, context, { id });
+    const result = await compiled.get(type)?.(context, { id });
     const [error] = result?.errors ?? [];
     if (error !== undefined) throw toFailure(error);
     const { object } = (result?.data ?? {}) as { readonly object?: unknown };
@@ -49,13 +49,9 @@ function prime(
   if (type === "webhook_endpoint") webhookEndpoints.prime(id, thing as WebhookEndpoint);
 }
 
-type Run = (root: unknown, context: unknown, variables: { readonly id: string }) => Promise<ExecutionResult> | ExecutionResult;
-
-function compile(schema: GraphQLSchema, name: string): Run {
+function compile(schema: GraphQLSchema, name: string): RunDocument {
   const document = respelledDocument(parse(readFileSync(new URL(name, folder), "utf8")));
   const [fault] = validate(schema, document);
   if (fault !== undefined) throw new Error(`schema/events/${name}: ${fault.message}`);
-  const query = compileQuery(schema, document);
-  if (!isCompiledQuery(query)) throw new Error(`schema/events/${name} does not compile: ${query.errors?.[0]?.message}`);
-  return (root, context, variables) => query.query(root, context, variables);
+  return compileDocument(schema, document, `schema/events/${name}`);
 }

@@ -1,12 +1,6 @@
-/**
- * Counts requests in fixed windows that start with a caller's first request. In memory, or in Redis or Valkey for several processes; while that
- * one is away the memory counts, so that its outage neither stops the service nor opens it.
- */
+/** Counts requests in fixed windows that start with a caller's first request, here in memory; redis-limiter.ts does for several processes. */
 import { LRUCache } from "lru-cache";
-import { Redis } from "ioredis";
-import { RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
 import { type Bucket, quotas, scaledQuota } from "#access/limits.ts";
-import type { Log } from "#foundation/log.ts";
 
 export interface LimitState {
   readonly bucket: Bucket;
@@ -61,64 +55,8 @@ export function createMemoryLimiter(scale: number, now: () => number = Date.now)
   };
 }
 
-export function createRedisLimiter(url: string, scale: number, log: Log): RateLimiter {
-  const redis = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 250 });
-  const memory = createMemoryLimiter(scale);
-  let isAway = false;
-  const sawRedis = (isThere: boolean): void => {
-    if (isAway === !isThere) return;
-    isAway = !isThere;
-    if (isAway) log.warn({ event: "rate_limiter_away" }, "Redis is away: rate limits are counted per process.");
-    else log.info({ event: "rate_limiter_back" }, "Redis is back: rate limits are shared again.");
-  };
-  redis.on("error", () => sawRedis(false));
-  const limiters = new Map<Bucket, RateLimiterRedis>();
-  const limiterOf = (bucket: Bucket, quota: number): RateLimiterRedis => {
-    const known =
-      limiters.get(bucket) ??
-      new RateLimiterRedis({ storeClient: redis, keyPrefix: `cg:${bucket}`, points: quota, duration: quotas[bucket].windowSeconds });
-    limiters.set(bucket, known);
-    return known;
-  };
-  const ask = async (bucket: Bucket, key: string, cost: 0 | 1): Promise<LimitState | undefined> => {
-    const quota = scaledQuota(bucket, scale);
-    if (quota === undefined) return undefined;
-    const limiter = limiterOf(bucket, quota);
-    try {
-      const result = cost === 1 ? await limiter.consume(key) : await limiter.get(key);
-      sawRedis(true);
-      return stateOf(bucket, quota, { count: result?.consumedPoints ?? 0, msLeft: result?.msBeforeNext ?? quotas[bucket].windowSeconds * 1000 });
-    } catch (error) {
-      if (error instanceof RateLimiterRes) return stateOf(bucket, quota, { count: error.consumedPoints, msLeft: error.msBeforeNext });
-      sawRedis(false);
-      return cost === 1 ? memory.consume(bucket, key) : memory.peek(bucket, key);
-    }
-  };
-  return {
-    consume: (bucket, key) => ask(bucket, key, 1),
-    peek: (bucket, key) => ask(bucket, key, 0),
-    giveBack: async (bucket, key) => {
-      const quota = scaledQuota(bucket, scale);
-      if (quota === undefined) return;
-      try {
-        const limiter = limiterOf(bucket, quota);
-        const counted = await limiter.get(key);
-        // In a window that began since, nothing of this caller's is counted yet.
-        if (counted !== null && counted.consumedPoints > 0) await limiter.reward(key);
-        sawRedis(true);
-      } catch {
-        sawRedis(false);
-        await memory.giveBack(bucket, key);
-      }
-    },
-    close: async () => {
-      redis.disconnect();
-      await memory.close();
-    },
-  };
-}
-
-function stateOf(bucket: Bucket, quota: number, { count, msLeft }: { count: number; msLeft: number }): LimitState {
+/** What the count of a window says of whoever is counted. */
+export function stateOf(bucket: Bucket, quota: number, { count, msLeft }: { count: number; msLeft: number }): LimitState {
   return {
     bucket,
     quota,

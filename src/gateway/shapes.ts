@@ -17,6 +17,7 @@ import {
   type SelectionSetNode,
 } from "graphql";
 import { z } from "zod";
+import { declaredType } from "./spelling.ts";
 
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
@@ -67,7 +68,10 @@ function solidShape(type: GraphQLOutputType, selection: SelectionSetNode | undef
   for (const node of fieldsOf(selection)) {
     const field = type.getFields()[node.name.value];
     if (field === undefined) throw new Error(`${type.name} has no field ${node.name.value}.`);
-    properties[node.alias?.value ?? node.name.value] = { ...answerShape(field.type, node.selectionSet, components), ...described(field.description) };
+    properties[node.alias?.value ?? node.name.value] = {
+      ...answerShape(declaredType(field), node.selectionSet, components),
+      ...described(field.description),
+    };
   }
   const shape: JsonSchema = { type: "object", ...described(type.description), properties, required: Object.keys(properties) };
   return named(type.name, shape, components);

@@ -1,17 +1,28 @@
 /**
- * The same graph with every enum spelled by its value (`in_stock` instead of `IN_STOCK`), which is how REST reads and writes it. Documents are
- * compiled on this one, so that spelling costs nothing per request.
+ * The same graph with every enum spelled by its value (`in_stock` instead of `IN_STOCK`), which is how REST reads and writes it, and with scalars that
+ * are sent as they are given out as plain strings. Documents are compiled on this one, so that spelling and looking at each value cost nothing per request.
  */
 import { MapperKind, mapSchema } from "@graphql-tools/utils";
 import {
   type DocumentNode,
+  getNamedType,
   type GraphQLArgument,
   GraphQLEnumType,
+  type GraphQLField,
+  type GraphQLFieldConfig,
   type GraphQLInputField,
+  GraphQLList,
+  GraphQLNonNull,
+  type GraphQLOutputType,
+  type GraphQLScalarType,
   type GraphQLSchema,
+  GraphQLString,
   isInputObjectType,
   isInterfaceType,
+  isListType,
+  isNonNullType,
   isObjectType,
+  isScalarType,
   Kind,
   visit,
 } from "graphql";
@@ -19,7 +30,8 @@ import {
 /** Values that GraphQL could not spell as a name keep the one they have: no document of REST selects such an enum. */
 const enumName = /^[_a-z][_a-z0-9]*$/;
 
-export function respelledSchema(schema: GraphQLSchema): GraphQLSchema {
+/** `declared` leaves are for who executes documents without compiling them. */
+export function respelledSchema(schema: GraphQLSchema, leaves: "plain" | "declared" = "plain"): GraphQLSchema {
   const respelled = mapSchema(schema, {
     [MapperKind.ENUM_TYPE]: (type) => {
       const config = type.toConfig();
@@ -27,9 +39,28 @@ export function respelledSchema(schema: GraphQLSchema): GraphQLSchema {
       if (!values.every(({ value }) => typeof value === "string" && enumName.test(value))) return type;
       return new GraphQLEnumType({ ...config, values: Object.fromEntries(values.map((value) => [value.value, value])) });
     },
+    ...(leaves === "plain" ? { [MapperKind.COMPOSITE_FIELD]: withPlainLeaf } : {}),
   });
   restoreDefaults(schema, respelled);
   return respelled;
+}
+
+/** A compiled document looks at each value of a scalar that is not GraphQL's own, and makes something for each look. Which scalar it was is kept. */
+function withPlainLeaf<Field extends Pick<GraphQLFieldConfig<unknown, unknown>, "type" | "extensions">>(field: Field): Field | undefined {
+  const scalar = getNamedType(field.type);
+  if (!isScalarType(scalar) || scalar.extensions["isSentAsIs"] !== true) return undefined;
+  return { ...field, type: withLeaf(field.type, GraphQLString), extensions: { ...field.extensions, scalar } };
+}
+
+/** What a field of the respelled graph gives, by the name it has in the graph. */
+export function declaredType({ type, extensions }: Pick<GraphQLField<unknown, unknown>, "type" | "extensions">): GraphQLOutputType {
+  const { scalar } = extensions as { readonly scalar?: GraphQLScalarType };
+  return scalar === undefined ? type : withLeaf(type, scalar);
+}
+
+function withLeaf(type: GraphQLOutputType, leaf: GraphQLScalarType): GraphQLOutputType {
+  if (isNonNullType(type)) return new GraphQLNonNull(withLeaf(type.ofType, leaf));
+  return isListType(type) ? new GraphQLList(withLeaf(type.ofType, leaf)) : leaf;
 }
 
 /** mapSchema writes enum defaults as the names they had: put the values back. */

@@ -1,6 +1,7 @@
 /**
  * The graph's scalars. Each says by `jsonSchema` what it looks like in JSON (the OpenAPI document and the gateway's validation read it there) and
- * by `failure` which code a malformed one has; `normalize` is applied to what a client sends before it is checked.
+ * by `failure` which code a malformed one has; `normalize` is applied to what a client sends before it is checked; `isSentAsIs` says that its values
+ * are what is answered.
  */
 import { GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from "graphql";
 import { type FailureCode, failAt } from "#foundation/failure.ts";
@@ -35,7 +36,14 @@ function scalar<Value>({ parse, rule, ...rest }: ScalarRule<Value>): GraphQLScal
     serialize: rest.serialize ?? ((value) => value),
     parseValue,
     parseLiteral: (node: ValueNode, variables) => parseValue(node.kind === Kind.INT ? Number(node.value) : valueFromASTUntyped(node, variables)),
-    extensions: { jsonSchema: rest.jsonSchema, failure: rest.failure, normalize: rest.normalize, rule, parse },
+    extensions: {
+      isSentAsIs: rest.serialize === undefined,
+      jsonSchema: rest.jsonSchema,
+      failure: rest.failure,
+      normalize: rest.normalize,
+      rule,
+      parse,
+    },
   });
 }
 

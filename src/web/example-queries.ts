@@ -12,17 +12,17 @@ export const exampleQueries: readonly ExampleQuery[] = [
     query: `# Search as a shopper in Germany does. Try other words, another locale, another sort.
 query Search {
   productSearch(q: "zelt", locale: "de", market: "DE", sort: RELEVANCE, page: 1, pageSize: 10) {
+    meta {
+      totalItems
+      facets { key buckets { label count } }
+      query { corrected }
+    }
     items {
       title
       score
       matched
       availability
       priceRange { min { amountMinor currency } }
-    }
-    meta {
-      totalItems
-      facets { key buckets { label count } }
-      query { corrected }
     }
   }
 }`,

@@ -5,7 +5,6 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { constants, brotliCompress, gzip } from "node:zlib";
-import { renderGraphiQL } from "@graphql-yoga/render-graphiql";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { fail } from "#foundation/failure.ts";
 import { exampleQueries } from "./example-queries.ts";
@@ -24,13 +23,14 @@ export function mountGraphiql(server: FastifyInstance): void {
   let page: Promise<Page> | undefined;
   server.get("/graphql", async (request, reply) => {
     if (!(request.headers.accept ?? "").includes("text/html")) throw fail("method_not_allowed", { headers: { allow: "POST" } });
-    // Nine megabytes: made when somebody looks, compressed once.
+    // Nine megabytes: loaded and made when somebody looks, compressed once.
     page ??= makePage();
     return sendPage(request, reply, await page);
   });
 }
 
 async function makePage(): Promise<Page> {
+  const { renderGraphiQL } = await import("@graphql-yoga/render-graphiql");
   const html = renderGraphiQL({
     title: "Commerce Gateway – GraphiQL",
     defaultTabs: [...exampleQueries, cartWay, orderWay].map(({ query, variables = null }) => ({ query, variables })),

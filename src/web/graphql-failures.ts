@@ -1,4 +1,5 @@
 /** Gives every GraphQL error the contract's error body as its extensions, and the answer its status. What the registry does not know is masked. */
+import type { FastifyRequest } from "fastify";
 import { type ExecutionResult, GraphQLError } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { orUnavailable } from "#database/unavailable.ts";
@@ -8,7 +9,7 @@ import type { GraphContext } from "#graph/context.ts";
 import { type Arrival, viewerOf } from "./asker.ts";
 import { withoutValues } from "./graphql-messages.ts";
 
-interface FailureServices {
+export interface FailureServices {
   readonly publicUrl: string;
   readonly log: Log;
 }
@@ -19,20 +20,44 @@ export function showFailures(services: FailureServices): Plugin<GraphContext> {
       const { result, serverContext } = process;
       if (Array.isArray(result) || !("errors" in result) || result.errors === undefined) return;
       const { asker } = serverContext as unknown as Arrival;
-      const suggests = viewerOf(asker)?.role !== "storefront";
-      const failures = result.errors.map((error) => failureOf(error, { result, suggests }));
-      const status = statusOf(failures, result);
-      asker.failureCode = failures[0]?.code ?? null;
-      for (const failure of failures) {
-        if (failure.status >= 500)
-          services.log.error({ requestId: asker.id, code: failure.code, err: failure.cause }, "A GraphQL request failed on our side.");
-      }
+      const { failures, status } = tellFailures(result, asker, services.log);
       const errors = failures.map((failure, index) =>
         toGraphqlError(failure, result.errors?.[index], { requestId: asker.id, status, publicUrl: services.publicUrl }),
       );
       process.setResult({ ...result, errors });
     },
   };
+}
+
+interface Told {
+  readonly failures: readonly Failure[];
+  readonly status: number;
+}
+
+/** What the errors of a result stand for; what is our fault is logged. */
+function tellFailures(result: ExecutionResult, asker: FastifyRequest, log: Log): Told {
+  const suggests = viewerOf(asker)?.role !== "storefront";
+  const failures = (result.errors ?? []).map((error) => failureOf(error, { result, suggests }));
+  asker.failureCode = failures[0]?.code ?? null;
+  for (const failure of failures) {
+    if (failure.status >= 500) log.error({ requestId: asker.id, code: failure.code, err: failure.cause }, "A GraphQL request failed on our side.");
+  }
+  return { failures, status: statusOf(failures, result) };
+}
+
+/** A result that does not pass through Yoga, with its errors as they are sent. */
+export function showResult(
+  result: ExecutionResult,
+  asker: FastifyRequest,
+  { publicUrl, log }: FailureServices,
+): { readonly status: number; readonly result: object } {
+  if (result.errors === undefined) return { status: 200, result };
+  const { failures, status } = tellFailures(result, asker, log);
+  const errors = failures.map((failure, index) => {
+    const { locations, path } = result.errors?.[index] ?? {};
+    return { message: failure.message, locations, path, extensions: toErrorBody(failure, asker.id, publicUrl) };
+  });
+  return { status, result: { errors, data: result.data, extensions: result.extensions } };
 }
 
 /**

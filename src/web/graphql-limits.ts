@@ -1,6 +1,6 @@
 /** What one query may cost and how long it may run: decided before it runs, told in `extensions.cost` of every answer. */
 import { complexityFromQuery } from "@pothos/plugin-complexity";
-import { type DocumentNode, getOperationAST, type GraphQLSchema, Kind, separateOperations, visit } from "graphql";
+import { type DocumentNode, type ExecutionResult, getOperationAST, type GraphQLSchema, Kind, separateOperations, visit } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { type Failure, fail } from "#foundation/failure.ts";
 import { isCleanText } from "#foundation/text.ts";
@@ -8,16 +8,16 @@ import type { GraphContext } from "#graph/context.ts";
 import { costLimitOf, executionMsMax } from "#graph/limits.ts";
 import { asGraphqlError } from "./graphql-failures.ts";
 
+export interface Cost {
+  readonly requested: number;
+  readonly limit: number;
+}
+
 export function limitCost(schema: GraphQLSchema): Plugin<GraphContext> {
   return {
     onExecute({ args, setResultAndStopExecution }) {
-      const { viewer } = args.contextValue;
-      const { complexity } = complexityFromQuery(chosenOperation(args.document, args.operationName), {
-        schema,
-        ctx: args.contextValue,
-        variables: args.variableValues ?? {},
-      });
-      const cost = { requested: Math.round(complexity), limit: costLimitOf(viewer) };
+      const requested = costOf(schema, chosenOperation(args.document, args.operationName), args);
+      const cost: Cost = { requested, limit: costLimitOf(args.contextValue.viewer) };
       if (cost.requested > cost.limit) {
         setResultAndStopExecution({ errors: [asGraphqlError(tooCostly(cost))], extensions: { cost } });
         return undefined;
@@ -31,6 +31,17 @@ export function limitCost(schema: GraphQLSchema): Plugin<GraphContext> {
     },
   };
 }
+
+/** Of a document with one operation. */
+export function costOf(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  { contextValue, variableValues }: { readonly contextValue: GraphContext; readonly variableValues?: Variables },
+): number {
+  return Math.round(complexityFromQuery(document, { schema, ctx: contextValue, variables: variableValues ?? {} }).complexity);
+}
+
+type Variables = Record<string, unknown> | null | undefined;
 
 /** A document may hold several operations, of which one runs: the others' cost is nobody's. */
 function chosenOperation(document: DocumentNode, name: string | null | undefined): DocumentNode {
@@ -55,8 +66,8 @@ export function limitTime(): Plugin<GraphContext> {
   };
 }
 
-async function withinTime(running: Promise<unknown>): Promise<unknown> {
-  const { promise, resolve } = Promise.withResolvers<unknown>();
+export async function withinTime<Result>(running: Promise<Result>): Promise<Result | ExecutionResult> {
+  const { promise, resolve } = Promise.withResolvers<ExecutionResult>();
   const message = `The query ran for ${executionMsMax / 1000} s, which is the limit. Ask for less at once.`;
   const timer = setTimeout(() => resolve({ errors: [asGraphqlError(fail("upstream_timeout", { message }))] }), executionMsMax);
   try {
@@ -70,7 +81,7 @@ async function withinTime(running: Promise<unknown>): Promise<unknown> {
 export function requireCleanText(): Plugin<GraphContext> {
   return {
     onExecute({ args, setResultAndStopExecution }) {
-      const field = uncleanLiteral(args.document) ?? uncleanValue(args.variableValues ?? {}, "/variables");
+      const field = uncleanLiteral(args.document) ?? uncleanVariable(args.variableValues ?? {});
       if (field === undefined) return;
       const message = `${field} has a control character or a lone surrogate.`;
       const failure = fail("invalid_field", { message, details: [{ in: "body", field, code: "control_character", message }] });
@@ -79,15 +90,27 @@ export function requireCleanText(): Plugin<GraphContext> {
   };
 }
 
+/** Yoga keeps the documents that it has parsed. */
+const knownDocuments = new WeakMap<DocumentNode, { readonly isClean: boolean }>();
+
 function uncleanLiteral(document: DocumentNode): string | undefined {
+  let known = knownDocuments.get(document);
+  if (known === undefined) knownDocuments.set(document, (known = { isClean: areLiteralsClean(document) }));
+  return known.isClean ? undefined : "/query";
+}
+
+function areLiteralsClean(document: DocumentNode): boolean {
   let isClean = true;
   visit(document, {
     [Kind.STRING]: (node) => {
       if (!isCleanText(node.value)) isClean = false;
     },
   });
-  return isClean ? undefined : "/query";
+  return isClean;
 }
+
+/** Where the first text is that is not clean. */
+export const uncleanVariable = (variables: Readonly<Record<string, unknown>>): string | undefined => uncleanValue(variables, "/variables");
 
 function uncleanValue(value: unknown, path: string): string | undefined {
   if (typeof value === "string") return isCleanText(value) ? undefined : path;

@@ -20,7 +20,10 @@ import { aliasesMax, depthMax, directivesMax, tokensMax } from "#graph/limits.ts
 import { type Arrival, replayedOf, setViewer, viewerOf } from "./asker.ts";
 import { buyerReferenceOf } from "./buyer-reference.ts";
 import { limitCost, limitTime, requireCleanText } from "./graphql-limits.ts";
+import { compileDocument } from "./graphql-compiled.ts";
 import { keepFailures, showFailures } from "./graphql-failures.ts";
+import { createKeptQueries, documentCaches, type KeptQueries } from "./graphql-kept.ts";
+import { answerKnown, type KnownDoor } from "./graphql-known.ts";
 import { answerOnce } from "./graphql-once.ts";
 
 export interface GraphqlDoor {
@@ -39,7 +42,10 @@ const mebibyte = 1024 * 1024;
 const bytesMaxOf = ({ role }: InternalViewer): number => (role === "admin" || role === "operator" ? 8 : 1) * mebibyte;
 
 export function mountGraphql(server: FastifyInstance, door: GraphqlDoor): void {
-  const yoga = createGraphYoga(door);
+  const kept = createKeptQueries((text) => compileDocument(door.schema, text));
+  const yoga = createGraphYoga(door, kept);
+  const contextOf = contextsOf(door.services);
+  const known: KnownDoor = { kept, contextOf, publicUrl: door.services.publicUrl, log: door.log };
   const preflight = corsOf(door.corsOrigins);
 
   server.route({
@@ -57,6 +63,13 @@ export function mountGraphql(server: FastifyInstance, door: GraphqlDoor): void {
     },
     errorHandler: (error, request, reply) => answerFailure(error, { request, reply, door }),
     handler: async (request, reply) => {
+      const answer = await answerKnown(request, known);
+      if (answer !== undefined)
+        return reply
+          .code(answer.status)
+          .header("cache-control", "no-store")
+          .header("content-type", "application/json; charset=utf-8")
+          .send(answer.text);
       // Whatever a client accepts, it gets JSON: a refusal it cannot read would help nobody.
       request.raw.headers.accept = "application/json";
       const response = await yoga.handleNodeRequestAndResponse(request, reply, { asker: request });
@@ -77,6 +90,15 @@ export function mountGraphql(server: FastifyInstance, door: GraphqlDoor): void {
   }
 }
 
+/** Of whom the door has let in. */
+function contextsOf(services: GraphServices): (request: FastifyRequest) => GraphContext {
+  return (request) => {
+    const viewer = viewerOf(request);
+    if (viewer === undefined) throw fail("credentials_missing");
+    return createContext(services, askerOf(request, viewer));
+  };
+}
+
 const askerOf = (request: FastifyRequest, viewer: InternalViewer): Asker => ({
   viewer,
   requestId: request.id,
@@ -84,7 +106,11 @@ const askerOf = (request: FastifyRequest, viewer: InternalViewer): Asker => ({
   buyerReference: buyerReferenceOf(request),
 });
 
-function createGraphYoga({ schema, plugins, services, log, doOnce, prepare }: GraphqlDoor): ReturnType<typeof createYoga<Arrival, GraphContext>> {
+function createGraphYoga(
+  { schema, plugins, services, log, doOnce, prepare }: GraphqlDoor,
+  kept: KeptQueries,
+): ReturnType<typeof createYoga<Arrival, GraphContext>> {
+  const contextOf = contextsOf(services);
   return createYoga<Arrival, GraphContext>({
     schema,
     graphqlEndpoint: "/graphql",
@@ -95,11 +121,8 @@ function createGraphYoga({ schema, plugins, services, log, doOnce, prepare }: Gr
     logging: false,
     // Every error passes showFailures, which masks what the registry does not know.
     maskedErrors: false,
-    context: ({ asker }) => {
-      const viewer = viewerOf(asker);
-      if (viewer === undefined) throw fail("credentials_missing");
-      return createContext(services, askerOf(asker, viewer));
-    },
+    context: ({ asker }) => contextOf(asker),
+    parserAndValidationCache: documentCaches(),
     plugins: [
       ...plugins,
       maxTokensPlugin({ n: tokensMax }),
@@ -108,6 +131,7 @@ function createGraphYoga({ schema, plugins, services, log, doOnce, prepare }: Gr
       maxDirectivesPlugin({ n: directivesMax }),
       requireCleanText(),
       limitCost(schema),
+      noteQueries(kept),
       limitTime(),
       keepFailures(),
       answerOnce({
@@ -118,6 +142,15 @@ function createGraphYoga({ schema, plugins, services, log, doOnce, prepare }: Gr
       showFailures({ publicUrl: services.publicUrl, log }),
     ] as Plugin<GraphContext>[],
   });
+}
+
+function noteQueries(kept: KeptQueries): Plugin<GraphContext> {
+  return {
+    onExecute({ args }) {
+      const { viewer, params } = args.contextValue;
+      if (viewer.kind === "internal" && params.query !== undefined) kept.note(params.query, viewer.tokenId);
+    },
+  };
 }
 
 interface Refusal {

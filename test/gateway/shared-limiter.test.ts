@@ -1,0 +1,178 @@
+/** Processes that count together: never more than the quota between them, one message a turn, and each by itself while nobody answers. */
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { createLog } from "#foundation/log.ts";
+import { createMemoryLimiter, type LimitState, type RateLimiter } from "#gateway/rate-limiter.ts";
+import { answerLimits, createSharedLimiter, type Port } from "#gateway/shared-limiter.ts";
+
+afterEach(() => vi.useRealTimers());
+
+/** Two ends of a line that copies what it carries, as the one between processes does, and can be held or cut. */
+function createLine(): { near: Port; far: Port; carried: string[]; hold: () => void; release: () => void; cut: () => void } {
+  const listeners: Record<"near" | "far", ((message: unknown) => void)[]> = { near: [], far: [] };
+  const carried: string[] = [];
+  let held: (() => void)[] | undefined;
+  let isCut = false;
+  const end = (own: "near" | "far", other: "near" | "far"): Port => ({
+    send: (message) => {
+      if (isCut) return false;
+      const text = JSON.stringify(message);
+      carried.push(text);
+      const deliver = (): void => listeners[other].forEach((listener) => listener(JSON.parse(text)));
+      if (held === undefined) setImmediate(deliver);
+      else held.push(deliver);
+      return true;
+    },
+    onMessage: (listener) => void listeners[own].push(listener),
+  });
+  return {
+    near: end("near", "far"),
+    far: end("far", "near"),
+    carried,
+    hold: () => (held = []),
+    release: () => {
+      held?.forEach((deliver) => deliver());
+      held = undefined;
+    },
+    cut: () => (isCut = true),
+  };
+}
+
+interface Member extends Omit<ReturnType<typeof createLine>, "near" | "far"> {
+  readonly limiter: RateLimiter;
+  readonly logged: Record<string, unknown>[];
+}
+
+/** Processes that ask one that counts. */
+function createMembers(howMany: number, scale = 1): Member[] {
+  const counting = createMemoryLimiter(scale);
+  return Array.from({ length: howMany }, () => {
+    const { near, far, ...line } = createLine();
+    const logged: Record<string, unknown>[] = [];
+    answerLimits(far, counting);
+    const log = createLog("info", { write: (text) => void logged.push(JSON.parse(text) as Record<string, unknown>) });
+    return { ...line, logged, limiter: createSharedLimiter(near, { scale, log }) };
+  });
+}
+
+function member(): Member {
+  const [only] = createMembers(1);
+  if (only === undefined) throw new Error("There is none.");
+  return only;
+}
+
+const admitted = (states: readonly (LimitState | undefined)[]): number => states.filter((state) => state?.isExceeded === false).length;
+
+describe("while the process that counts answers", () => {
+  it("processes admit together exactly the quota, also when all ask at once", async () => {
+    const members = createMembers(3);
+    const askers = Array.from({ length: 200 }, () => members).flat();
+    const states = await Promise.all(askers.map(async ({ limiter }) => limiter.consume("anon-read", "192.0.2.1")));
+    expect(admitted(states)).toBe(300);
+    const [first] = members;
+    expect(await first?.limiter.consume("anon-read", "192.0.2.1")).toEqual({
+      bucket: "anon-read",
+      quota: 300,
+      windowSeconds: 60,
+      remaining: 0,
+      resetSeconds: 60,
+      isExceeded: true,
+    });
+    expect(await first?.limiter.consume("anon-read", "192.0.2.2")).toMatchObject({ remaining: 299, isExceeded: false });
+  });
+
+  it("what falls into one turn is one message each way, each caller has its own answer, and what follows is another", async () => {
+    const { limiter, carried } = member();
+    const states = await Promise.all([limiter.consume("write", "a"), limiter.consume("write", "a"), limiter.peek("default", "b")]);
+    expect(states.map((state) => [state?.bucket, state?.remaining])).toEqual([
+      ["write", 119],
+      ["write", 118],
+      ["default", 600],
+    ]);
+    expect(carried).toHaveLength(2);
+    await limiter.consume("write", "a");
+    expect(carried).toHaveLength(4);
+  });
+
+  it("gives back for all, and looks without counting", async () => {
+    const [one, other] = createMembers(2);
+    await Promise.all([one?.limiter.consume("login-fail", "x"), one?.limiter.consume("login-fail", "x")]);
+    await other?.limiter.giveBack("login-fail", "x");
+    expect(await one?.limiter.peek("login-fail", "x")).toMatchObject({ remaining: 9 });
+    expect(await other?.limiter.peek("login-fail", "x")).toMatchObject({ remaining: 9 });
+  });
+
+  it("asks nobody where limits are off", async () => {
+    const [only] = createMembers(1, 0);
+    expect(await only?.limiter.consume("default", "x")).toBeUndefined();
+    await only?.limiter.giveBack("default", "x");
+    expect(only?.carried).toEqual([]);
+  });
+});
+
+describe("while it does not answer", () => {
+  const fakeTimers = (): unknown => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const turn = (): Promise<void> => new Promise((done) => setImmediate(done));
+  const sent = async ({ carried }: Member, messages: number): Promise<void> => {
+    while (carried.length < messages) await turn();
+  };
+
+  it("waits for a second, then counts by itself at once, and together again from the answer that comes late", async () => {
+    fakeTimers();
+    const only = member();
+    await only.limiter.consume("auth-fail", "x");
+    only.hold();
+    let answered = 0;
+    const asked = [1, 2].map(async () => {
+      const state = await only.limiter.consume("auth-fail", "x");
+      answered += 1;
+      return state;
+    });
+    await sent(only, 3);
+    vi.advanceTimersByTime(999);
+    await turn();
+    expect(answered).toBe(0);
+    vi.advanceTimersByTime(1);
+    expect((await Promise.all(asked)).map((state) => state?.remaining)).toEqual([19, 18]);
+    // Nobody waits for the next one.
+    for (let count = 3; count <= 20; count += 1) expect(only.limiter.consume("auth-fail", "x")).toMatchObject({ isExceeded: false });
+    expect(only.limiter.consume("auth-fail", "x")).toMatchObject({ isExceeded: true });
+    expect(only.carried).toHaveLength(3);
+    expect(only.logged).toEqual([expect.objectContaining({ level: "warn", event: "rate_limiter_away" })]);
+
+    only.release();
+    await expect.poll(() => only.logged.length).toBe(2);
+    expect(only.logged[1]).toMatchObject({ level: "info", event: "rate_limiter_back" });
+    // One before it was held, two that it got late, and this one.
+    expect(await only.limiter.consume("auth-fail", "x")).toMatchObject({ remaining: 16 });
+  });
+
+  it("an answer that arrived while this process itself was busy for a second still counts", async () => {
+    fakeTimers();
+    const only = member();
+    const asked = only.limiter.consume("auth-fail", "x");
+    await sent(only, 2);
+    // The answer is on its way; the timer comes first.
+    vi.advanceTimersByTime(1_000);
+    expect(await asked).toMatchObject({ remaining: 19 });
+    await turn();
+    expect(only.logged).toEqual([]);
+  });
+
+  it("counts by itself at once when it is gone, and when this process ends", async () => {
+    // No second passes.
+    fakeTimers();
+    const gone = member();
+    gone.cut();
+    const states = await Promise.all(Array.from({ length: 21 }, async () => gone.limiter.consume("auth-fail", "x")));
+    expect(admitted(states)).toBe(20);
+    expect(gone.limiter.peek("auth-fail", "x")).toMatchObject({ remaining: 0 });
+    expect(gone.logged).toHaveLength(1);
+
+    const ending = member();
+    ending.hold();
+    const asked = ending.limiter.consume("auth-fail", "x");
+    await sent(ending, 1);
+    await ending.limiter.close();
+    expect(await asked).toMatchObject({ remaining: 19 });
+  });
+});
