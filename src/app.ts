@@ -1,12 +1,11 @@
 /** Builds everything and wires the floors together: the gateway gets its executor, the doors get what they show. `close` undoes it. */
-import { createServer as createSocketServer, type AddressInfo } from "node:net";
-import { compileQuery, isCompiledQuery } from "graphql-jit";
 import type { FastifyInstance } from "fastify";
 import type { GraphQLSchema } from "graphql";
 import type { LogEvent } from "kysely";
 import { createTokenVerifier, type VerifyAccessToken } from "#access/oauth/access-tokens.ts";
 import { type CredentialDesk, type Credentials, createCredentials, type FindGrant } from "#access/credentials.ts";
 import { recordTokenUse } from "#access/keys/internal-tokens.ts";
+import type { InternalViewer } from "#access/viewer.ts";
 import { createSigningKeys, type SigningKeys } from "#access/oauth/signing-keys.ts";
 import { type OpenDatabase, openDatabase } from "#database/connect.ts";
 import { createDoOnce } from "#database/idempotency.ts";
@@ -16,14 +15,16 @@ import { fail } from "#foundation/failure.ts";
 import { parseAcceptLanguage } from "#foundation/locales.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GatewayServices } from "#gateway/call.ts";
+import { compileDocument } from "#gateway/compile-document.ts";
 import type { Operation } from "#gateway/contract.ts";
-import { authenticate } from "#gateway/credentials.ts";
+import { type Authentication, authenticate } from "#gateway/credentials.ts";
 import { type Mesh, openMesh } from "#gateway/mesh.ts";
 import { mountOperations } from "#gateway/operations.ts";
-import { createMemoryLimiter, createRedisLimiter, type RateLimiter } from "#gateway/rate-limiter.ts";
+import { createMemoryLimiter, type RateLimiter } from "#gateway/rate-limiter.ts";
 import { createServer, refuseOtherMethods } from "#gateway/server.ts";
 import { respelledSchema } from "#gateway/spelling.ts";
 import { createContext, type GraphServices } from "#graph/context.ts";
+import { createReads } from "#graph/reads.ts";
 import { mountGraphiql } from "#web/graphiql-page.ts";
 import { type GraphqlDoor, mountGraphql } from "#web/graphql.ts";
 import { mountHealth } from "#web/health.ts";
@@ -37,6 +38,7 @@ import { createBackground, type Role } from "./background.ts";
 import { wakingAfter } from "./deliveries.ts";
 import { readKeyring } from "./encryption-keys.ts";
 import { compileSubjects } from "./event-documents.ts";
+import { freePort } from "./free-port.ts";
 import type { Payments } from "./payments.ts";
 import { createPreparation } from "./preparation.ts";
 import { publicUrlOf, type Settings } from "./settings.ts";
@@ -52,6 +54,8 @@ export interface AppOptions {
   readonly role?: Role;
   /** Where a name leads to; DNS unless told. */
   readonly resolveName?: ResolveName;
+  /** What counts requests instead of the settings'; it is closed with the app. */
+  readonly limiter?: RateLimiter | undefined;
 }
 
 export interface App {
@@ -73,7 +77,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const publicUrl = publicUrlOf({ ...settings, port });
   // Mesh and the database take their time without needing each other.
   const [mesh, database] = await Promise.all([openMesh(), options.database ?? openConfigured(options)]);
-  const limiter = createLimiter(options, clock);
+  const limiter = await createLimiter(options, clock);
   const schema = respelledSchema(mesh.schema);
   const keyring = readKeyring(settings);
   const doOnce = createDoOnce({ db: database.db, keyring, now: () => clock.now() });
@@ -82,6 +86,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     clock,
     publicUrl,
     keyring,
+    reads: createReads(database.db, clock),
     rateLimitScale: settings.rateLimitScale,
     render: wakingAfter(
       (transaction, subject) => render(services, transaction, subject),
@@ -168,11 +173,12 @@ function mountDoors(server: FastifyInstance, { mesh, schema, services, limiter, 
   refuseOtherMethods(server, "/graphql", corsOrigins.length > 0 ? ["GET", "POST", "OPTIONS"] : ["GET", "POST"]);
 }
 
-function createLimiter({ settings, log }: AppOptions, clock: Clock): RateLimiter {
+async function createLimiter({ settings, log, limiter }: AppOptions, clock: Clock): Promise<RateLimiter> {
+  if (limiter !== undefined) return limiter;
   const { redisUrl, rateLimitScale } = settings;
-  return redisUrl === undefined
-    ? createMemoryLimiter(rateLimitScale, () => clock.now().getTime())
-    : createRedisLimiter(redisUrl, rateLimitScale, log);
+  if (redisUrl === undefined) return createMemoryLimiter(rateLimitScale, () => clock.now().getTime());
+  const { createRedisLimiter } = await import("#gateway/redis-limiter.ts");
+  return createRedisLimiter(redisUrl, rateLimitScale, log);
 }
 
 /** A worker shows its health alone. */
@@ -207,12 +213,11 @@ async function openConfigured({ settings, onStatement }: AppOptions): Promise<Op
 /** Each document is compiled once, on the schema that spells enums as REST does. */
 function compilerOf(schema: GraphQLSchema, services: GraphServices): GatewayServices["compile"] {
   return ({ id, document, languageField }: Operation) => {
-    const compiled = compileQuery(schema, document, id);
-    if (!isCompiledQuery(compiled)) throw new Error(`schema/operations: ${id} does not compile: ${compiled.errors?.[0]?.message}`);
+    const run = compileDocument(schema, document, `schema/operations: ${id}`);
     return ({ viewer, requestId, request, variables }, transaction) => {
       // Only what says that it varies by Accept-Language may.
       const languages = languageField === null ? [] : parseAcceptLanguage(request.headers["accept-language"]);
-      return compiled.query(undefined, createContext(services, { viewer, requestId, languages, operationId: id }, transaction), variables);
+      return run(createContext(services, { viewer, requestId, languages, operationId: id }, transaction), variables);
     };
   };
 }
@@ -221,17 +226,17 @@ function internalAuthentication(
   { db, clock, publicUrl }: GraphServices,
   { limiter, credentials }: Pick<Doors, "limiter" | "credentials">,
 ): GraphqlDoor["authenticate"] {
+  const door: Authentication<null, InternalViewer> = {
+    limiter,
+    publicUrl,
+    schemes: ["bearer"],
+    verify: ({ scheme, token }) => {
+      if (scheme !== "bearer") throw fail("credentials_malformed", { message: "The Authorization header must be `Bearer` and the internal token." });
+      return credentials.internalToken(token);
+    },
+  };
   return async (request) => {
-    const viewer = await authenticate(request, {
-      limiter,
-      publicUrl,
-      schemes: ["bearer"],
-      verify: ({ scheme, token }) => {
-        if (scheme !== "bearer")
-          throw fail("credentials_malformed", { message: "The Authorization header must be `Bearer` and the internal token." });
-        return credentials.internalToken(token);
-      },
-    });
+    const viewer = await authenticate(request, null, door);
     void recordTokenUse(db, viewer.tokenId, clock.now()).catch(() => undefined);
     return viewer;
   };
@@ -246,16 +251,4 @@ function mountDocument(server: FastifyInstance, document: string): void {
       .send(document),
   );
   refuseOtherMethods(server, "/openapi.json", ["GET"]);
-}
-
-/** Addresses in answers are absolute, so the port must be known before anything is built. */
-function freePort(host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createSocketServer();
-    probe.once("error", reject);
-    probe.listen(0, host, () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });
 }

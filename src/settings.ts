@@ -83,6 +83,8 @@ export interface Settings {
   /** Multiplies the waiting between attempts. */
   readonly webhookRetryScale: number;
   readonly corsOrigins: readonly string[];
+  /** Of one `serve`, `gateway` or `worker`. */
+  readonly processes: number;
   readonly logLevel: (typeof logLevels)[number];
   readonly trustProxy: number;
 }
@@ -110,6 +112,7 @@ export function readSettings(environment: Environment): Settings {
     webhookAllowLoopback: values.WEBHOOK_ALLOW_LOOPBACK ?? isEmbedded,
     webhookRetryScale: values.WEBHOOK_RETRY_SCALE,
     corsOrigins: values.CORS_ORIGINS,
+    processes: values.PROCESSES,
     logLevel: values.LOG_LEVEL,
     trustProxy: values.TRUST_PROXY,
   });

@@ -3,22 +3,25 @@ import { Command } from "commander";
 
 export async function createProgram(name: string | undefined): Promise<Command> {
   const program = new Command("commerce").description("Commerce Gateway: a commerce platform's public API.").exitOverride();
-  program
-    .command("serve")
-    .description("Serves everything on one port.")
-    .action(async () => (await import("./serve.ts")).serve());
-  program
-    .command("gateway")
-    .description("Serves requests and leaves payments, webhooks and sweeps to workers. Needs PostgreSQL.")
-    .action(async () => (await import("./serve.ts")).serve("gateway"));
-  program
-    .command("worker")
-    .description("Does payments, webhooks and sweeps, and answers for its health alone. Any number of them. Needs PostgreSQL.")
-    .action(async () => (await import("./serve.ts")).serve("worker"));
-  if (name !== "serve") await addOthers(program);
+  for (const [command, { role, description }] of Object.entries(services))
+    program
+      .command(command)
+      .description(description)
+      .option("--processes <n>", "how many share the port, 1 to 64, instead of PROCESSES; more than one need PostgreSQL")
+      .action(async (options: { processes?: string }) => (await import("./serve.ts")).serve(role, options));
+  if (name === undefined || !Object.hasOwn(services, name)) await addOthers(program);
   for (const command of program.commands) command.exitOverride();
   return program;
 }
+
+const services = {
+  serve: { role: "all", description: "Serves everything on one port." },
+  gateway: { role: "gateway", description: "Serves requests and leaves payments, webhooks and sweeps to workers. Needs PostgreSQL." },
+  worker: {
+    role: "worker",
+    description: "Does payments, webhooks and sweeps, and answers for its health alone. Any number of them. Needs PostgreSQL.",
+  },
+} as const;
 
 async function addOthers(program: Command): Promise<void> {
   const [

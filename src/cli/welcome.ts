@@ -1,0 +1,46 @@
+/** What a person reads when the service is there: where it is, and what to try. */
+import type { Role } from "#app/background.ts";
+import type { Settings } from "#app/settings.ts";
+import type { DemoFile } from "#demo/demo-file.ts";
+import type { Log } from "#foundation/log.ts";
+import { print } from "./output.ts";
+
+/** What was asked for. */
+export interface Serving {
+  readonly settings: Settings;
+  readonly role: Role;
+  readonly log: Log;
+}
+
+/** What has come of it. */
+export interface Ready {
+  readonly address: string;
+  readonly demo: DemoFile | undefined;
+}
+
+/** As a process tells it to the one that started it. */
+export interface ReadyMessage extends Ready {
+  readonly type: "ready";
+}
+
+export function welcome({ settings, role }: Serving, { address, demo }: Ready): void {
+  if (role === "worker") {
+    print(`\nCommerce Gateway's worker: health at ${address}/healthz and ${address}/readyz\n`);
+    return;
+  }
+  print(`\nCommerce Gateway listens at ${address}`);
+  print(`  GraphiQL   ${address}/graphql`);
+  print(`  OpenAPI    ${address}/openapi.json`);
+  print(`  Database   ${settings.databaseUrl === undefined ? `embedded, in ${settings.dataDir}` : "PostgreSQL"}`);
+  if (settings.processes > 1) print(`  Processes  ${settings.processes}`);
+  if (demo === undefined) return;
+  const [product] = demo.products;
+  print(`  Demo       keys and tokens in ${settings.dataDir}/demo.json\n`);
+  print(`Demo API key: ${demo.keys.full}`);
+  print(`Demo token for GraphiQL (admin): ${demo.tokens.admin}`);
+  print(`Demo account for OAuth's sign-in page: ${demo.staff.email} with the password in demo.json\n`);
+  print("Try it:");
+  print(`  curl -H 'Authorization: Bearer ${demo.keys.full}' ${address}/api/v1/open/catalog/products`);
+  if (product !== undefined) print(`  curl '${address}/api/v1/catalog/merchants/${product.merchantSlug}/products/${product.productSlug}'`);
+  print("");
+}

@@ -1,0 +1,44 @@
+/** Processes that write their log to one pipe do not tear each other's lines, however much they write and however slowly it is read. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+
+const log = new URL("../../src/foundation/log.ts", import.meta.url).href;
+const [turns, linesOfTurn, processes] = [40, 60, 3];
+
+/** Many lines in each turn, of all lengths; some of them of an error with its causes, which is long. */
+const program = `
+  import { createLog } from ${JSON.stringify(log)};
+  const log = createLog("info");
+  const name = process.argv[1];
+  for (let turn = 0; turn < ${turns}; turn += 1) {
+    for (let line = 0; line < ${linesOfTurn}; line += 1) {
+      const number = turn * ${linesOfTurn} + line;
+      const error = line === 7 ? { err: new Error("é".repeat(2000), { cause: new Error("ü".repeat(3000)) }) } : {};
+      log.info({ name, number, text: "ä".repeat((number * 37) % 700), ...error }, "line");
+    }
+    await new Promise(setImmediate);
+  }`;
+
+it("lines of several processes on one pipe are whole, all there, and in each process's order", async () => {
+  const one = `"$0" --input-type=module --eval "$1"`;
+  const all = Array.from({ length: processes }, (_, index) => `${one} p${index} &`).join(" ");
+  const shell = spawn("/bin/sh", ["-c", `{ ${all} wait; } | cat`, process.execPath, program], { stdio: ["ignore", "pipe", "inherit"] });
+  // Without `cat` it would be a socket, which has no such rule.
+  const ended = once(shell, "exit");
+  let written = "";
+  // Whoever reads slowly has them wait in the middle of a write.
+  for await (const chunk of shell.stdout.setEncoding("utf8")) {
+    written += chunk as string;
+    await sleep(1);
+  }
+  expect(await ended).toEqual([0, null]);
+
+  const lines = written.trimEnd().split("\n");
+  expect(lines.filter((line) => Buffer.byteLength(line) >= 4096)).toEqual([]);
+  const parsed = lines.map((line) => JSON.parse(line) as { readonly name: string; readonly number: number });
+  const numbers = Array.from({ length: turns * linesOfTurn }, (_, number) => number);
+  for (let index = 0; index < processes; index += 1)
+    expect(parsed.filter(({ name }) => name === `p${index}`).map(({ number }) => number)).toEqual(numbers);
+});

@@ -1,0 +1,54 @@
+/** What a process that serves loads: a module that it has no use for costs its start time and its memory all the same. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, inject, it } from "vitest";
+import { createDatabase } from "#test/support/create-database.ts";
+import { runCommand, temporaryFolder } from "#test/support/process.ts";
+
+const hook = new URL("../support/note-modules.ts", import.meta.url).href;
+
+/** By package, and for our own by path; everything has been loaded when the port turns out to be taken. */
+async function modulesOf(environment: Readonly<Record<string, string>>): Promise<Set<string>> {
+  const folder = temporaryFolder();
+  const file = join(folder, "modules");
+  const { port } = new URL(inject("postgresUrl"));
+  const ended = await runCommand(["serve"], { ...environment, DATA_DIR: folder, PORT: port, NODE_OPTIONS: `--import ${hook}`, NOTED_MODULES: file });
+  expect(ended.stderr).toMatch(/^PORT is taken/);
+  const urls = readFileSync(file, "utf8").trim().split("\n");
+  return new Set(urls.map((url) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? /\/src\/(.*)/.exec(url)?.[1] ?? url));
+}
+
+it("on PostgreSQL without the demo: nothing of the embedded database, the demo, Redis, webhooks, sign-in, GraphiQL, a terminal or Mesh's command line", async () => {
+  const modules = await modulesOf({
+    DATABASE_URL: await createDatabase(),
+    ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`,
+    DEMO: "0",
+  });
+  expect(modules).toContain("graphql-jit");
+  expect(modules).toContain("gateway/operations.ts");
+  for (const name of [
+    "@babel/parser",
+    "@electric-sql/pglite",
+    "@graphql-codegen/core",
+    "@graphql-mesh/cli",
+    "@graphql-mesh/config",
+    "@graphql-mesh/graphql",
+    "@graphql-tools/load",
+    "@graphql-yoga/render-graphiql",
+    "cli-progress",
+    "cosmiconfig",
+    "ioredis",
+    "oidc-provider",
+    "pino-pretty",
+    "rate-limiter-flexible",
+    "typescript",
+    "undici",
+    "demo/prepare-demo.ts",
+    "gateway/redis-limiter.ts",
+  ])
+    expect(modules).not.toContain(name);
+});
+
+it("on the embedded database: that one", async () => {
+  expect(await modulesOf({ DEMO: "0" })).toContain("@electric-sql/pglite");
+});
