@@ -1,0 +1,166 @@
+/** `PROCESSES`: several processes on one port, of which one counts, and another takes the place of each that ends. */
+import { get as httpGet } from "node:http";
+import { connect } from "node:net";
+import { expect, inject, it } from "vitest";
+import { type DemoFile, readDemoFile } from "#demo/demo-file.ts";
+import { copyDemo, encryptionKeys } from "#test/support/copies.ts";
+import { runCommand, type Running, startService, temporaryFolder } from "#test/support/process.ts";
+
+const embeddedHasRoomForOne = "Setting DATABASE_URL is required with PROCESSES=2: the embedded database has room for one process.\n";
+
+it.concurrent.each([
+  ["the setting", [], { PROCESSES: "2" }],
+  ["the option", ["--processes", "2"], {}],
+])("%s is refused without a PostgreSQL", async (_name, args, environment) => {
+  const ended = await runCommand(["serve", ...args], { DATA_DIR: temporaryFolder(), ...environment });
+  expect(ended).toEqual({ code: 1, stdout: "", stderr: embeddedHasRoomForOne });
+});
+
+it.concurrent("what the first process cannot start with ends all, said once, with its exit code", async () => {
+  const environment = { DATABASE_URL: "postgres://127.0.0.1:1/x", ENCRYPTION_KEYS: encryptionKeys, PROCESSES: "3" };
+  const away = await runCommand(["serve"], environment);
+  expect(away).toEqual({ code: 1, stdout: "", stderr: "The database at DATABASE_URL does not answer: connect ECONNREFUSED 127.0.0.1:1\n" });
+  const { url } = (await copyDemo("postgres")).database;
+  const PORT = new URL(inject("postgresUrl")).port;
+  const taken = await runCommand(["serve"], { ...environment, DATABASE_URL: url ?? "", PORT });
+  expect(taken).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "PORT is taken by another process: stop it, or set another PORT (0 picks a free one).\n",
+  });
+});
+
+it("two processes answer on one port, and admit together exactly what one would", async () => {
+  const { service, demo, pids } = await startTwo();
+  expect(service.output().match(/listens at .*/g)).toEqual([`listens at ${demo.baseUrl}`]);
+  expect(service.output()).toContain("  Processes  2\n");
+  const [product] = demo.products;
+  const read = `${service.address}/api/v1/catalog/merchants/${product?.merchantSlug}/products/${product?.productSlug}`;
+
+  const answers = (await Promise.all(Array.from({ length: 10 }, () => oneByOne(31, () => ask(read))))).flat();
+  const admitted = answers.filter(({ status }) => status === 200);
+  expect(admitted.map(({ remaining }) => remaining).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 300 }, (_, index) => index));
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(10);
+  await expect.poll(() => answeredBy(service)).toHaveLength(310);
+  expect(new Set(answeredBy(service))).toEqual(new Set(pids));
+
+  const guesses = await oneByOne(22, () => ask(`${service.address}/api/v1/open/identity`, { authorization: "Bearer wrong" }));
+  expect(guesses.map(({ status }) => status)).toEqual([...Array.from({ length: 20 }, () => 401), 429, 429]);
+
+  expect(await service.stop()).toEqual({ code: 0, signal: null });
+  expect(pids.filter(isAlive)).toEqual([]);
+});
+
+it("another one takes the place of one that was killed, while the rest goes on, and a signal to all of them ends all in order", async () => {
+  const { service, demo, pids } = await startTwo();
+  const identify = () => ask(`${service.address}/api/v1/open/identity`, { authorization: `Bearer ${demo.keys.full}` });
+  const before = await oneByOne(4, identify);
+  for (const [index, victim] of pids.entries()) {
+    const survivor = pidsOf(service, "process_ready").findLast((pid) => pid !== victim && isAlive(pid));
+    process.kill(victim, "SIGKILL");
+    await expect.poll(() => pidsOf(service, "process_ended")).toContain(victim);
+    expect((await oneByOne(4, identify)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    await expect.poll(() => pidsOf(service, "process_ready")).toHaveLength(3 + index);
+    const answered = answeredBy(service).length;
+    expect((await oneByOne(4, identify)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    await expect.poll(() => answeredBy(service).length).toBe(answered + 4);
+    expect(new Set(answeredBy(service).slice(answered))).toEqual(new Set([survivor, pidsOf(service, "process_ready").at(-1)]));
+  }
+  expect(linesOf(service, { event: "process_ended" })).toEqual(
+    pids.map((pid) => expect.objectContaining({ level: "warn", pid, code: null, signal: "SIGKILL" })),
+  );
+  expect(service.output().match(/listens at /g)).toHaveLength(1);
+  // Whoever counts has not been killed.
+  expect((await identify()).remaining).toBe((before[0]?.remaining ?? 0) - 20);
+
+  const replaced = pidsOf(service, "process_ready").slice(2);
+  // As a terminal does: each is told by it, and by the first process.
+  for (const pid of replaced) process.kill(pid, "SIGINT");
+  expect(await service.stop("SIGINT")).toEqual({ code: 0, signal: null });
+  expect(replaced.filter(isAlive)).toEqual([]);
+});
+
+it("when the one that started them is killed, they answer what has arrived and end", async () => {
+  const { service, demo, pids } = await startTwo();
+  const body = JSON.stringify({ query: "{ __typename }" });
+  const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${demo.tokens.admin}\r\nContent-Type: application/json\r\n`;
+  let answered = "";
+  const socket = connect(Number(new URL(service.address).port), "127.0.0.1");
+  socket.setEncoding("utf8").on("data", (chunk: string) => (answered += chunk));
+  const closed = new Promise((done) => socket.once("close", done));
+  socket.write(`${head}Content-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`);
+  await expect.poll(() => answered).toContain("100 Continue");
+  expect(await service.stop("SIGKILL")).toEqual({ code: null, signal: "SIGKILL" });
+  await expect.poll(() => linesOf(service, { msg: "Stopping.", signal: "disconnect" })).toHaveLength(2);
+  await expect.poll(() => pids.filter(isAlive)).toHaveLength(1);
+  socket.write(body);
+  await closed;
+  expect(answered).toContain('{"data":{"__typename":"Query"}');
+  await expect.poll(() => pids.filter(isAlive)).toEqual([]);
+});
+
+async function startTwo(): Promise<{ service: Running; demo: DemoFile; pids: readonly number[] }> {
+  const dataDir = temporaryFolder();
+  const { database, fill } = await copyDemo("postgres");
+  fill(dataDir);
+  const service = await startService({
+    DATABASE_URL: database.url ?? "",
+    ENCRYPTION_KEYS: encryptionKeys,
+    DATABASE_POOL: "3",
+    DATA_DIR: dataDir,
+    DEMO: "1",
+    PROCESSES: "2",
+  });
+  // The log of a turn is written at its end.
+  await expect.poll(() => pidsOf(service, "process_ready")).toHaveLength(2);
+  const pids = pidsOf(service, "process_ready");
+  return { service, demo: readDemoFile(dataDir) as DemoFile, pids };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly remaining: number;
+}
+
+/** On a connection of its own. */
+function ask(url: string, headers: Record<string, string> = {}): Promise<Answer> {
+  return new Promise((done, failed) => {
+    httpGet(url, { agent: false, headers }, (response) => {
+      const [, remaining] = /;r=(\d+);/.exec(String(response.headers["ratelimit"])) ?? [];
+      response.resume().once("end", () => done({ status: response.statusCode ?? 0, remaining: Number(remaining) }));
+    }).once("error", failed);
+  });
+}
+
+async function oneByOne(howMany: number, act: () => Promise<Answer>): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  while (answers.length < howMany) answers.push(await act());
+  return answers;
+}
+
+interface Line extends Readonly<Record<string, unknown>> {
+  readonly pid?: number;
+}
+
+/** Of the log, those that say this. */
+function linesOf(service: Running, said: Line): Line[] {
+  const lines = service
+    .output()
+    .split("\n")
+    .filter((line) => line.startsWith("{") && line.endsWith("}"))
+    .map((line) => JSON.parse(line) as Line);
+  return lines.filter((line) => Object.entries(said).every(([name, value]) => line[name] === value));
+}
+
+const pidsOf = (service: Running, event: string): number[] => linesOf(service, { event }).map(({ pid = 0 }) => pid);
+
+/** Which process answered each request. */
+const answeredBy = (service: Running): number[] => linesOf(service, { method: "GET" }).map(({ pid = 0 }) => pid);
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * Two gateways and a worker on one PostgreSQL behind nginx are one service: the same contract whichever answers, what the one has recorded the other
+ * replays, and one of them may be stopped while it is used. Needs nginx, and for limits that all count together Redis.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { randomUUID } from "node:crypto";
+import { openCheckout, readSession, submitWrite } from "#soak/checkout-shop.ts";
+import { type OpenDatabase, openDatabase } from "#database/connect.ts";
+import { readDemoFile } from "#demo/demo-file.ts";
+import { askOver, type Service, startService } from "#soak/service.ts";
+import { type Answered, type Ask, openCart, openShop, readAnswer, restWrite, type Shop, stockWrite } from "#soak/shop.ts";
+import { arrivalOf, type Receiver, startReceiver } from "#soak/webhook-receiver.ts";
+import { hasNginx, hasRedis, type Listening, startBalancer, startRedis } from "#test/support/balancer.ts";
+import { demoPlace } from "#test/support/copies.ts";
+
+/** Of three cold starts on a machine that has other things to do. */
+const startsMsMax = 240_000;
+const guessesMax = 20;
+
+if (!hasNginx) process.stderr.write("test/process/scale-out.test.ts is skipped: nginx is not installed (Debian: nginx-light).\n");
+
+describe.runIf(hasNginx)("two gateways and a worker behind nginx", () => {
+  const stack = new AsyncDisposableStack();
+  let gateways: readonly [Service, Service];
+  let balancer: Listening;
+  let receiver: Receiver;
+  let shop: Shop;
+  let ask: Ask;
+  let database: OpenDatabase;
+  let productUrl: string;
+  beforeAll(async () => {
+    const place = await demoPlace("postgres");
+    const redis = hasRedis ? stack.use(await startRedis()) : undefined;
+    const shared = {
+      ...place.environment,
+      TRUST_PROXY: "1",
+      RATE_LIMIT_SCALE: "1",
+      DATABASE_POOL: "4",
+      WEBHOOK_ALLOW_LOOPBACK: "1",
+      PUBLIC_URL: "https://api.test",
+      ...(redis === undefined ? {} : { REDIS_URL: `redis://127.0.0.1:${redis.port}` }),
+    };
+    const start = (command: "gateway" | "worker"): Promise<Service> => startService({ ...place, command, environment: { ...shared, DEMO: "0" } });
+    const [first, second, worker] = await Promise.all([start("gateway"), start("gateway"), start("worker")]);
+    for (const service of [first, second, worker]) stack.use(service);
+    gateways = [first, second];
+    balancer = stack.use(await startBalancer([first.port, second.port]));
+    receiver = stack.use(await startReceiver({ reply: () => 204 }));
+    ask = askOver(balancer.port);
+    shop = await openShop(ask, first.access);
+    database = await openDatabase({ url: place.databaseUrl });
+    stack.defer(() => database.close());
+    const [product] = readDemoFile(place.folder)?.products ?? [];
+    productUrl = `/api/v1/catalog/merchants/${product?.merchantSlug}/products/${product?.productSlug}`;
+  }, startsMsMax);
+  afterAll(() => stack.disposeAsync());
+
+  const get = (url: string, headers: Record<string, string> = {}, by: Ask = ask): Promise<Answered> =>
+    by({ method: "GET", url, headers, body: undefined });
+  const bearer = (): Record<string, string> => ({ authorization: `Bearer ${shop.access.keys.full}` });
+  /** What both answer, one after the other. */
+  const ofBoth = async (url: string, headers: Record<string, string> = {}): Promise<unknown[]> => {
+    const answers = [await get(url, headers), await get(url, headers)];
+    expect(new Set(answers.map((answer) => answer.headers["x-answered-by"])).size).toBe(2);
+    return answers.map(({ status, text }) => ({ status, text }));
+  };
+
+  it("are one contract, whichever answers", async () => {
+    const { id } = await openCart(ask, shop);
+    const urls = [productUrl, "/api/v1/search?q=&locale=en&market=DE&sort=relevance&page=1&pageSize=5", `/api/v1/open/storefront/carts/${id}`];
+    for (const url of urls) {
+      const [one, other] = await ofBoth(url, bearer());
+      expect(other).toEqual(one);
+      expect(one).toMatchObject({ status: 200 });
+    }
+  });
+
+  it("replay what the other has recorded, byte by byte", async () => {
+    const { id: cartId } = await openCart(ask, shop);
+    const [code] = shop.codes;
+    const { asked } = restWrite(shop, { method: "PUT", cartId, path: "/promotion", body: { code } });
+    const [first, second] = [await ask(asked), await ask(asked)];
+    expect([first.status, first.headers["idempotent-replayed"]]).toEqual([200, "false"]);
+    expect([second.status, second.headers["idempotent-replayed"], second.text]).toEqual([200, "true", first.text]);
+    expect(second.headers["x-answered-by"]).not.toBe(first.headers["x-answered-by"]);
+  });
+
+  it("leave paying and telling to the worker, which does both", async () => {
+    const endpoint = { url: `${receiver.origin}/hooks`, eventTypes: ["order.placed"] };
+    const headers = { ...bearer(), "content-type": "application/json", "idempotency-key": randomUUID() };
+    const made = await ask({ method: "POST", url: "/api/v1/open/webhooks/endpoints", headers, body: JSON.stringify(endpoint) });
+    expect(made.status).toBe(200);
+    receiver.secrets.set("/hooks", JSON.parse(made.text).data.secret.value);
+
+    const checkout = await openCheckout(ask, shop);
+    expect(readAnswer(await ask(submitWrite(shop, checkout).asked))).toMatchObject({ status: 200, code: undefined });
+    await expect
+      .poll(() => readSession(ask, shop, checkout.sessionId))
+      .toMatchObject({ status: "COMPLETED", orderId: expect.stringMatching(/^ord_/) });
+    const { id } = await database.db
+      .selectFrom("event")
+      .select("id")
+      .where("type", "=", "order.placed")
+      .orderBy("id", "desc")
+      .executeTakeFirstOrThrow();
+    await expect.poll(() => [...receiver.accepted]).toContain(arrivalOf("/hooks", id));
+    expect(receiver.violations).toEqual([]);
+  });
+
+  it("count guesses by the address that nginx saw, whatever the client says it is", async () => {
+    const guess = async (by: Ask, claimed = ""): Promise<number> =>
+      (await get("/api/v1/open/identity", { "x-forwarded-for": claimed, authorization: "Bearer wrong" }, by)).status;
+    const [guesser, neighbour] = [askOver(balancer.port, "127.0.0.7"), askOver(balancer.port, "127.0.0.8")];
+    // Counted together, or by each for itself.
+    const admitted = hasRedis ? guessesMax : 2 * guessesMax;
+    const statuses: number[] = [];
+    while (statuses.length < admitted + 2) statuses.push(await guess(guesser, `192.0.2.${statuses.length}`));
+    expect(statuses).toEqual([...Array.from({ length: admitted }, () => 401), 429, 429]);
+    expect(await guess(neighbour, "127.0.0.7")).toBe(401);
+  });
+
+  it("answer all there is to answer while one of them is told to stop", async () => {
+    const [staying, leaving] = gateways;
+    const over = new AbortController();
+    const read: Answered[] = [];
+    const reader = async (from: string): Promise<void> => {
+      const by = askOver(balancer.port, from);
+      while (!over.signal.aborted) read.push(await get(productUrl, {}, by));
+    };
+    const keys: string[] = [];
+    const writer = async (): Promise<void> => {
+      while (!over.signal.aborted) {
+        const { key, asked } = stockWrite(shop, shop.variantIds[0] ?? "");
+        // What was on its way to one that is gone may have happened: it is sent again under its key.
+        let told = readAnswer(await ask(asked));
+        if (told.status === 502) told = readAnswer(await ask(asked));
+        expect(told).toMatchObject({ status: 200, code: undefined });
+        keys.push(key);
+      }
+    };
+    const running = Promise.all([1, 2, 3, 4].map((digit) => reader(`127.0.1.${digit}`)).concat(writer(), writer()));
+    const answeredBy = ({ port }: Service): number => read.filter(({ headers }) => headers["x-answered-by"] === `127.0.0.1:${port}`).length;
+    try {
+      await expect.poll(() => Math.min(answeredBy(staying), answeredBy(leaving), keys.length)).toBeGreaterThan(10);
+      expect(await leaving.stop()).toBe(0);
+      const [before, written] = [read.length, keys.length];
+      await expect.poll(() => Math.min(read.length - before, keys.length - written)).toBeGreaterThan(10);
+    } finally {
+      over.abort();
+      await running;
+    }
+    expect(new Set(read.map(({ status }) => status))).toEqual(new Set([200]));
+    const movements = await database.db.selectFrom("stockMovement").select("note").where("note", "in", keys).execute();
+    expect(movements).toHaveLength(keys.length);
+    expect(new Set(movements.map(({ note }) => note))).toEqual(new Set(keys));
+    expect([...staying.faults, ...leaving.faults]).toEqual([]);
+  });
+});
