@@ -1,15 +1,25 @@
 /** The command's arguments. */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import type { Counts } from "./database.ts";
 
 export interface Arguments {
   readonly isQuick: boolean;
+  readonly mode: Mode;
   readonly only: readonly string[];
   readonly servers: readonly string[];
   readonly jsonPath: string | undefined;
-  readonly products: number;
+  readonly counts: Counts;
+  /** Requests a second that latencies are taken at; undefined: half of what the slowest server manages. */
+  readonly rate: number | undefined;
   readonly profileFolder: string | undefined;
 }
+
+export type Mode =
+  | { readonly name: "compare" }
+  /** The sizes that reads are measured at: as many products, carts and orders each. */
+  | { readonly name: "growth"; readonly sizes: readonly number[] }
+  | { readonly name: "soak"; readonly minutes: number };
 
 export interface Known {
   readonly scenarios: readonly string[];
@@ -26,51 +36,89 @@ Compares the servers on a throw-away PostgreSQL. The first server, the yardstick
   --only LIST       scenarios, of: ${scenarios.join(",")}
   --servers LIST    servers, of: ${servers.join(",")}
   --products N      generated products beside the demo's (10000; with --quick 2000)
+  --carts N         generated carts (1000)
+  --orders N        generated orders (1000)
+  --rate N          requests a second that latencies are taken at (half of what the slowest server manages)
   --json FILE       writes the figures there as well
   --profile FOLDER  writes a CPU profile of each server there (the figures are then no good)
   --help            this text
+
+In place of the comparison:
+
+  --growth          what each read costs the yardstick and ours with 10000 and 100000 products, carts and orders, drawn in bench/growth.svg
+  --million         with --growth: with 1000000 as well, for which it takes hours
+  --soak-memory N   N minutes of every scenario on ours: how its memory grows
 `;
 
-const productsMax = 1_000_000;
+const countMax = 1_000_000;
+const soakMinutesMax = 24 * 60;
 
 /** Undefined: help is wanted. */
 export function readArguments(args: readonly string[], known: Known): Arguments | undefined {
-  const { values } = parse(args);
+  const values = parse(args);
   if (values.help === true) return undefined;
   const isQuick = values.quick === true;
-  const products = values.products === undefined ? (isQuick ? 2000 : 10_000) : Number(values.products);
-  if (!Number.isInteger(products) || products < 0 || products > productsMax)
-    throw new BadArgument(`--products must be a whole number from 0 to ${productsMax}.`);
+  const mode = modeOf(values, isQuick);
   return {
     isQuick,
+    mode,
     only: choose(values.only, known.scenarios, "--only"),
     servers: choose(values.servers, known.servers, "--servers"),
     jsonPath: values.json === undefined ? undefined : resolve(values.json),
-    products,
+    counts: {
+      products: countOf("--products", values.products, isQuick ? 2000 : 10_000),
+      carts: countOf("--carts", values.carts, 1000),
+      orders: countOf("--orders", values.orders, 1000),
+    },
+    rate: values.rate === undefined ? undefined : Math.max(1, countOf("--rate", values.rate, 1)),
     profileFolder: values.profile === undefined ? undefined : resolve(values.profile),
   };
 }
 
-interface Values {
-  readonly quick?: boolean | undefined;
-  readonly help?: boolean | undefined;
-  readonly only?: string | undefined;
-  readonly servers?: string | undefined;
-  readonly products?: string | undefined;
-  readonly json?: string | undefined;
-  readonly profile?: string | undefined;
-}
+const [text, flag] = [{ type: "string" }, { type: "boolean" }] as const;
+const options = {
+  quick: flag,
+  help: flag,
+  growth: flag,
+  million: flag,
+  "soak-memory": text,
+  only: text,
+  servers: text,
+  products: text,
+  carts: text,
+  orders: text,
+  rate: text,
+  json: text,
+  profile: text,
+} as const;
 
-function parse(args: readonly string[]): { readonly values: Values } {
-  const [text, flag] = [{ type: "string" }, { type: "boolean" }] as const;
+type Values = { readonly [Name in keyof typeof options]?: (typeof options)[Name] extends typeof text ? string : boolean };
+
+function parse(args: readonly string[]): Values {
   try {
-    return parseArgs({
-      args: [...args],
-      options: { quick: flag, help: flag, only: text, servers: text, products: text, json: text, profile: text },
-    });
+    return parseArgs({ args: [...args], options }).values;
   } catch (error) {
     throw new BadArgument(error instanceof Error ? error.message : String(error));
   }
+}
+
+function modeOf({ growth, million, "soak-memory": minutes }: Values, isQuick: boolean): Mode {
+  if (growth === true && minutes !== undefined) throw new BadArgument("--growth and --soak-memory are two things: one at a time.");
+  if (growth === true) {
+    const sizes = isQuick ? [2000, 6000] : [10_000, 100_000];
+    return { name: "growth", sizes: million === true ? [...sizes, 1_000_000] : sizes };
+  }
+  if (million === true) throw new BadArgument("--million goes with --growth.");
+  if (minutes === undefined) return { name: "compare" };
+  const length = Number(minutes);
+  if (!(length > 0 && length <= soakMinutesMax)) throw new BadArgument(`--soak-memory must be a number of minutes up to ${soakMinutesMax}.`);
+  return { name: "soak", minutes: length };
+}
+
+function countOf(name: string, value: string | undefined, fallback: number): number {
+  const count = value === undefined ? fallback : Number(value);
+  if (!Number.isInteger(count) || count < 0 || count > countMax) throw new BadArgument(`${name} must be a whole number from 0 to ${countMax}.`);
+  return count;
 }
 
 function choose(list: string | undefined, all: readonly string[], name: string): readonly string[] {

@@ -1,25 +1,36 @@
-/** The database that is measured on: a throw-away PostgreSQL with the demo, as many generated products as wanted, carts and codes for them. */
+/** The database that is measured on: a throw-away PostgreSQL with the demo, as many generated products, carts and orders as wanted, and codes for the carts. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { startPostgres } from "#test/support/postgres.ts";
-import { readDemoFile } from "#demo/demo-file.ts";
-import { cartCount } from "./cart-scenarios.ts";
+import { type AnyDemoFile, readDemoFile } from "#demo/demo-file.ts";
 import { runCommand } from "./children.ts";
 import { addPercentageCodes } from "./promotion-codes.ts";
 import type { Source } from "./scenario.ts";
 import { oursEnvironment, type Settings } from "./servers.ts";
 
+/** Beside the demo's. */
+export interface Counts {
+  readonly products: number;
+  readonly carts: number;
+  readonly orders: number;
+}
+
 export interface BenchDatabase extends Settings, Source {
   readonly postgresPid: number;
+  /** Adds so many. */
+  grow(more: Counts): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** Its own housekeeping would come in somebody's round; it is done once, after seeding. */
 const settings = { shared_buffers: "512MB", autovacuum: "off" };
 
-export async function prepareDatabase(products: number): Promise<BenchDatabase> {
+/** More than are there are not asked for; beyond this it says nothing new, and comparing takes its time. */
+const [asksMin, asksMax] = [1000, 10_000];
+
+export async function prepareDatabase(counts: Counts): Promise<BenchDatabase> {
   const dataFolder = mkdtempSync(join(tmpdir(), "commerce-gateway-bench-"));
   process.once("exit", () => rmSync(dataFolder, { recursive: true, force: true }));
   const postgres = await startPostgres(settings);
@@ -27,21 +38,56 @@ export async function prepareDatabase(products: number): Promise<BenchDatabase> 
   const stop = (): Promise<void> => postgres.stop();
   const place = { databaseUrl: url, dataFolder };
   try {
-    await runCommand(["src/main.ts", "seed", "--products", String(products), "--carts", String(cartCount)], oursEnvironment(place));
-    const demo = readDemoFile(dataFolder);
-    if (demo === undefined) throw new Error("The demo was seeded without its file.");
-    const client = new Client({ connectionString: url });
-    await client.connect();
-    try {
+    await seed(place, counts);
+    const demo = demoOf(dataFolder);
+    await withClient(url, async (client) => {
       await addPercentageCodes(client, demo.merchants.first.id);
-      await client.query("vacuum analyze");
-    } finally {
-      await client.end();
-    }
+      await settle(client);
+    });
     const [pid] = readFileSync(join(folder, "data", "postmaster.pid"), "utf8").split("\n");
-    return { ...place, apiKey: demo.keys.full, postgresPid: Number(pid), stop };
+    return {
+      ...place,
+      apiKey: demo.keys.full,
+      storefrontToken: demo.tokens.storefront,
+      asksMax: Math.min(asksMax, Math.max(asksMin, counts.carts, counts.orders)),
+      postgresPid: Number(pid),
+      grow: async (more) => {
+        await seed(place, more);
+        await withClient(url, settle);
+      },
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+async function seed(place: Settings, { products, carts, orders }: Counts): Promise<void> {
+  const counts = ["--products", String(products), "--carts", String(carts), "--orders", String(orders)];
+  await runCommand(["src/main.ts", "seed", ...counts], oursEnvironment(place));
+}
+
+function demoOf(dataFolder: string): AnyDemoFile {
+  const demo = readDemoFile(dataFolder);
+  if (demo === undefined) throw new Error("The demo was seeded without its file.");
+  return demo;
+}
+
+async function withClient(url: string, work: (client: Client) => Promise<void>): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await work(client).finally(() => client.end());
+}
+
+async function settle(client: Client): Promise<void> {
+  await keepAddresses(client);
+  await client.query("vacuum analyze");
+}
+
+/** An address lives for half an hour, and what has run out is shown without: all servers are to show the same for as long as they are measured. */
+async function keepAddresses(client: Client): Promise<void> {
+  await client.query(`
+    update cart set address_expires_at = now() + interval '12 hours', address_expires_at_max = now() + interval '24 hours', version = version + 1
+    where address_id is not null and status = 'active'`);
 }

@@ -36,14 +36,21 @@ const ticksPerSecond = 100;
 
 /** User and system time so far, in microseconds. */
 export function cpuMicros(pid: number): number {
-  const fields = afterName(read(`/proc/${pid}/stat`));
-  return ((Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * 1_000_000) / ticksPerSecond;
+  return microsIn(pid, [11, 12]);
 }
 
-/** Of a process and the processes it started, which for PostgreSQL are the connections. */
+/** Of the processes it started that have ended. */
+const endedCpuMicros = (pid: number): number => microsIn(pid, [13, 14]);
+
+function microsIn(pid: number, columns: readonly number[]): number {
+  const fields = afterName(read(`/proc/${pid}/stat`));
+  return (columns.reduce((sum, column) => sum + Number(fields[column] ?? 0), 0) * 1_000_000) / ticksPerSecond;
+}
+
+/** Of a process and the processes it started, which for PostgreSQL are the connections; a pool closes those that it has not used for a while. */
 export function familyCpuMicros(pid: number): number {
   const children = listProcesses().filter((candidate) => Number(afterName(read(`/proc/${candidate}/stat`))[1]) === pid);
-  return [pid, ...children].reduce((sum, member) => sum + cpuMicros(member), 0);
+  return [pid, ...children].reduce((sum, member) => sum + cpuMicros(member), endedCpuMicros(pid));
 }
 
 export function residentMegabytes(pid: number): number {

@@ -14,6 +14,8 @@ export interface Plan {
   readonly roundSeconds: number;
   readonly evenSeconds: number;
   readonly postgresPid: number;
+  /** Undefined: half of what the slowest server manages. */
+  readonly rate: number | undefined;
   readonly onStep: (what: string) => void;
 }
 
@@ -60,7 +62,7 @@ export async function measure(scenario: string, subjects: readonly Subject[], pl
     }
   }
   const slowest = Math.min(...results.map((result) => medianOf(result.rounds.map(({ perSecond }) => perSecond))));
-  const evenPerSecond = Math.max(1, Math.floor(slowest / 2));
+  const evenPerSecond = plan.rate ?? Math.max(1, Math.floor(slowest / 2));
   const yardsticks = results[0]?.rounds ?? [];
   const rows: Row[] = [];
   for (const { subject, rounds: own } of results) {
@@ -83,7 +85,11 @@ export async function measure(scenario: string, subjects: readonly Subject[], pl
   return rows;
 }
 
+/** Between its turns a server's pool closes what it has not used for a while: opening that again is not counted. */
+const reopeningSeconds = 0.5;
+
 async function oneRound({ pid, target }: Subject, { roundSeconds, postgresPid }: Plan): Promise<Round> {
+  await loadFully(target, reopeningSeconds);
   const [serverBefore, postgresBefore] = [cpuMicros(pid), familyCpuMicros(postgresPid)];
   const { count, perSecond } = await loadFully(target, roundSeconds);
   return { perSecond, serverCpu: (cpuMicros(pid) - serverBefore) / count, postgresCpu: (familyCpuMicros(postgresPid) - postgresBefore) / count };

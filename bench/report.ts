@@ -1,4 +1,4 @@
-/** What was measured, as a table for people and as JSON for programs. */
+/** What was measured, as tables for people. */
 import type { Row } from "./measure.ts";
 
 export interface Start {
@@ -6,7 +6,10 @@ export interface Start {
   readonly coldStartMs: number;
 }
 
-const columns: readonly (readonly [title: string, cell: (row: Row) => string])[] = [
+/** The first two name what is in the line, the others are figures. */
+export type Columns<Line> = readonly (readonly [title: string, cell: (line: Line) => string])[];
+
+const columns: Columns<Row> = [
   ["scenario", ({ scenario }) => scenario],
   ["server", ({ server }) => server],
   ["ratio (min–max)", ({ ratio }) => `${ratio.median.toFixed(2)} (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)})`],
@@ -20,10 +23,12 @@ const columns: readonly (readonly [title: string, cell: (row: Row) => string])[]
   ["RSS MB", ({ residentMegabytes }) => residentMegabytes.toFixed(0)],
 ];
 
-/** In Markdown, so that it can be pasted. */
-export function toTable(rows: readonly Row[]): string {
-  const cells = [columns.map(([title]) => title), ...rows.map((row) => columns.map(([, cell]) => cell(row)))];
-  const widths = columns.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)));
+export const toTable = (rows: readonly Row[]): string => toMarkdown(rows, columns);
+
+/** So that it can be pasted. */
+export function toMarkdown<Line>(all: readonly Line[], shown: Columns<Line>): string {
+  const cells = [shown.map(([title]) => title), ...all.map((one) => shown.map(([, cell]) => cell(one)))];
+  const widths = shown.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)));
   const lines = cells.map(
     (line) => `| ${line.map((cell, column) => (column < 2 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(" | ")} |`,
   );

@@ -7,6 +7,8 @@ export interface Ask {
   readonly path: string;
   /** An Idempotency-Key that is `keyPlaceholder` becomes another one each time it is sent. */
   readonly headers: Readonly<Record<string, string>>;
+  /** In place of them, where our own /graphql is asked. */
+  readonly internalHeaders?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   /** For GraphQL. */
   readonly variables: Readonly<Record<string, unknown>>;
@@ -22,6 +24,8 @@ export interface Effect {
 
 export interface Scenario {
   readonly name: string;
+  /** Whether ours is asked as internal frontends ask it, by POST /graphql; else over REST. */
+  readonly isInternal?: boolean;
   /** The operation's document, without the directives of the gateway. */
   readonly document: string;
   /** The way from `data` of the GraphQL answer to the body of the REST answer. */
@@ -37,6 +41,10 @@ export interface Source {
   readonly databaseUrl: string;
   /** Holds every scope. */
   readonly apiKey: string;
+  /** Of a frontend of the same merchant. */
+  readonly storefrontToken: string;
+  /** How many different things a scenario asks for at most. */
+  readonly asksMax: number;
 }
 
 export function readDocument(name: string): string {

@@ -1,24 +1,27 @@
 /** What is asked. A new scenario is one entry in `scenarios`. */
 import { Client } from "pg";
-import { cartScenario, promotionScenario } from "./cart-scenarios.ts";
+import { cartScenario, graphqlScenario, promotionScenario } from "./cart-scenarios.ts";
+import { orderScenario } from "./order-scenario.ts";
 import { type Ask, mixed, readDocument, type Scenario, type Source } from "./scenario.ts";
-import { searches } from "./searches.ts";
+import { type Search, searches, wordSearches } from "./searches.ts";
 
 export const scenarios: Readonly<Record<string, (source: Source) => Promise<Scenario>>> = {
   product: productScenario,
-  search: () => Promise.resolve(searchScenario()),
+  search: () => Promise.resolve(searchScenario("search", searches)),
+  words: () => Promise.resolve(searchScenario("words", wordSearches)),
   cart: cartScenario,
+  graphql: graphqlScenario,
+  order: orderScenario,
   promotion: promotionScenario,
 };
 
-const productsMax = 500;
 const hitsMin = 5;
 
 /** What browsers of three customers send. */
 const languages = [undefined, "de-DE,de;q=0.9,en;q=0.8", "en-GB,en;q=0.9"];
 
 /** The products with a description, which are the demo's, each of several variants; then generated ones, of one or two variants. */
-async function productScenario({ databaseUrl }: Source): Promise<Scenario> {
+async function productScenario({ databaseUrl, asksMax }: Source): Promise<Scenario> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   const { rows } = await client
@@ -26,7 +29,7 @@ async function productScenario({ databaseUrl }: Source): Promise<Scenario> {
       `select m.slug as merchant, t.slug as product from product p join merchant m on m.id = p.merchant_id
        join product_translation t on t.product_id = p.id and t.locale = 'en' where p.status = 'published'
        order by t.description is null, md5(t.slug) limit $1`,
-      [productsMax],
+      [asksMax / 2],
     )
     .finally(() => client.end());
   const asks = rows.map(({ merchant, product }, index): Ask => {
@@ -42,14 +45,14 @@ async function productScenario({ databaseUrl }: Source): Promise<Scenario> {
   return { name: "product", document, envelope: [], asks: mixed(asks), fault: () => undefined, effect: null };
 }
 
-function searchScenario(): Scenario {
-  const asks = searches.map(([market, locale, q, more = {}]): Ask => {
+function searchScenario(name: string, asked: readonly Search[]): Scenario {
+  const asks = asked.map(([market, locale, q, more = {}]): Ask => {
     const variables = { q, locale, market, sort: "relevance", page: 1, pageSize: 20, ...more };
-    const text = Object.entries(variables).map(([name, value]) => [name, String(value)]);
+    const text = Object.entries(variables).map(([parameter, value]) => [parameter, String(value)]);
     return { method: "GET", path: `/api/v1/search?${new URLSearchParams(text).toString()}`, headers: {}, variables };
   });
   const document = readDocument("catalog/searchPublicProducts");
-  return { name: "search", document, envelope: ["productSearch"], asks: mixed(asks), fault: tooFew, effect: null };
+  return { name, document, envelope: ["productSearch"], asks: mixed(asks), fault: tooFew, effect: null };
 }
 
 function tooFew(body: unknown): string | undefined {

@@ -55,3 +55,6 @@ export const searches: readonly Search[] = [
   ["DE", "de", "", { category: "wardrobe" }],
   ["US", "en", "", { merchant: "lindenhof", sort: "popularity" }],
 ];
+
+/** Of them those for words alone: nothing of them is kept from one time to the next by anybody, and all that match are scored. */
+export const wordSearches: readonly Search[] = searches.filter(([, , q, more]) => q !== "" && more === undefined);

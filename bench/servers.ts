@@ -1,5 +1,6 @@
 /** The servers that are compared: how each is started, and how it is asked for the same as the others. A new one is one entry in `servers`. */
 import type { Program } from "./children.ts";
+import { respelled } from "./enum-spelling.ts";
 import { withFreshKey } from "./idempotency-keys.ts";
 import type { Ask, Scenario } from "./scenario.ts";
 
@@ -10,6 +11,8 @@ export interface Settings {
 
 export interface Server {
   readonly name: string;
+  /** The scenarios it can answer; left out: all of them. */
+  readonly only?: readonly string[];
   readonly command: readonly string[];
   readonly environment: (settings: Settings) => Readonly<Record<string, string>>;
   readonly request: (scenario: Scenario, ask: Ask) => Buffer;
@@ -42,33 +45,73 @@ const askRest = (_scenario: Scenario, { method, path, headers, body }: Ask): Buf
 const askGraphql = ({ document }: Scenario, { variables, headers }: Ask): Buffer =>
   toRequest({ method: "POST", path: "/graphql", headers, body: JSON.stringify({ query: document, variables }) });
 
+const askInternally = (scenario: Scenario, ask: Ask): Buffer => askGraphql(scenario, { ...ask, headers: ask.internalHeaders ?? {} });
+
+const asItIs = (_scenario: Scenario, body: unknown): unknown => body;
+
+function unwrapGraphql({ envelope }: Scenario, body: unknown): unknown {
+  const { errors } = body as { readonly errors?: unknown };
+  if (errors !== undefined) throw new Error(`GraphQL: ${JSON.stringify(errors).slice(0, 500)}`);
+  const { data } = body as { readonly data: unknown };
+  // Beside `data` stands what the query has cost.
+  return ["data", ...envelope].reduce((value, step) => (value as Readonly<Record<string, unknown>>)[step], { data } as unknown);
+}
+
+function unwrapInternal(scenario: Scenario, body: unknown): unknown {
+  return respelled(scenario.document, unwrapGraphql(scenario, body));
+}
+
+/** It answers with the field's value alone, which a search calls `items`. */
+function unwrapSofa({ envelope }: Scenario, body: unknown): unknown {
+  if (envelope.length === 0) return { data: body };
+  const { items, ...rest } = body as { readonly items: unknown };
+  return { data: items, ...rest };
+}
+
+/** The reads that plain resolvers were written for. */
+const plainReads = ["product", "search", "words", "cart", "graphql"];
+
 export const servers: readonly Server[] = [
   {
     name: yardstick,
     command: ["bench/servers/yardstick.ts"],
     environment: common,
     request: askRest,
-    unwrap: (_scenario, body) => body,
+    unwrap: asItIs,
   },
   {
     name: "ours",
     command: ["src/main.ts", "serve"],
     environment: oursEnvironment,
-    request: askRest,
-    unwrap: (_scenario, body) => body,
+    request: (scenario, ask) => (scenario.isInternal === true ? askInternally(scenario, ask) : askRest(scenario, ask)),
+    unwrap: (scenario, body) => (scenario.isInternal === true ? unwrapInternal(scenario, body) : body),
+  },
+  {
+    name: "yoga-ours",
+    command: ["bench/servers/yoga-ours.ts"],
+    environment: common,
+    request: askGraphql,
+    unwrap: unwrapGraphql,
   },
   {
     name: "yoga",
+    only: plainReads,
     command: ["bench/servers/yoga.ts"],
     environment: common,
-    request: askGraphql,
-    unwrap: ({ envelope }, body) => {
-      const { errors } = body as { readonly errors?: unknown };
-      if (errors !== undefined) throw new Error(`yoga: ${JSON.stringify(errors).slice(0, 500)}`);
-      return ["data", ...envelope].reduce((value, step) => (value as Readonly<Record<string, unknown>>)[step], body);
-    },
+    request: (scenario, ask) => (scenario.isInternal === true ? askInternally(scenario, ask) : askGraphql(scenario, ask)),
+    unwrap: unwrapGraphql,
+  },
+  {
+    name: "sofa",
+    only: ["product", "search", "words", "cart"],
+    command: ["bench/servers/sofa.ts"],
+    environment: common,
+    request: askRest,
+    unwrap: unwrapSofa,
   },
 ];
+
+export const canAnswer = ({ only }: Server, scenario: string): boolean => only === undefined || only.includes(scenario);
 
 interface Request {
   readonly method: string;

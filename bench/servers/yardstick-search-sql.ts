@@ -9,6 +9,8 @@ export interface SearchForm {
   readonly chainLength: number;
   readonly category: boolean;
   readonly merchant: boolean;
+  /** Without what is shown of the products. */
+  readonly isBare: boolean;
 }
 
 const texts = new Map<string, string>();
@@ -29,9 +31,9 @@ const orders: Readonly<Record<string, string>> = {
 
 const matchesMax = 10_000;
 
-/** `$1` country, `$2` public address, `$3` and `$4` the page's bounds, then the chain, the filters, the words. */
-function write({ hasWords, hasCode, sort, chainLength, category, merchant }: SearchForm): string {
-  let count = 4;
+/** `$1` country, `$2` public address (unless bare), then the page's bounds, the chain, the filters, the words. */
+function write({ hasWords, hasCode, sort, chainLength, category, merchant, isBare }: SearchForm): string {
+  let count = isBare ? 3 : 4;
   const next = (type: string): string => `$${++count}::${type}`;
   const chain = Array.from({ length: chainLength }, () => next("text"));
   const locale = `(case ${chain.map((tag) => `when ${tag} = any(o.locales) then ${tag}`).join(" ")} else o.fallback_locale end)`;
@@ -46,7 +48,7 @@ function write({ hasWords, hasCode, sort, chainLength, category, merchant }: Sea
   if (!hasWords) {
     const base = `select ${columns}, ${locale} as locale, 0 as score from search_offer o join merchant m on m.id = o.merchant_id where ${filters}
       order by o.popularity desc, o.published_at desc, o.product_id limit ${matchesMax + 1}`;
-    return around({ base, order: orders[browseOrder] ?? "", hit: "'{}'::text[] as matched, f.score" });
+    return around({ base, order: orders[browseOrder] ?? "", hit: "'{}'::text[] as matched, f.score", isBare });
   }
   const [all, allPlain, allInTitle, any] = [next("tsquery"), next("tsquery"), next("tsquery"), next("tsquery")];
   const [phrase, anyCode, anyTitle, anyBrand, anyText] = [next("text"), next("tsquery"), next("tsquery"), next("tsquery"), next("tsquery")];
@@ -63,12 +65,19 @@ function write({ hasWords, hasCode, sort, chainLength, category, merchant }: Sea
   const hit = `array_remove(array[case when d.head @@ ${anyCode} then 'sku' end, case when d.head @@ ${anyTitle} then 'title' end,
     case when d.head @@ ${anyBrand} then 'brand' end, case when d.head @@ ${anyText} then 'category' end, case when d.words @@ ${anyText} then 'description' end], null) as matched,
     ${isRanked ? "f.score" : scoreSql("f.in_stock")} as score`;
-  return around({ base, order: orders[sort] ?? "", hit });
+  return around({ base, order: orders[sort] ?? "", hit, isBare });
 }
 
 const list = (rows: string, order: string): string => `(select coalesce(json_agg(r order by ${order}), '[]') from (${rows}) r)`;
 
-function around({ base, order, hit }: { base: string; order: string; hit: string }): string {
+interface Parts {
+  readonly base: string;
+  readonly order: string;
+  readonly hit: string;
+  readonly isBare: boolean;
+}
+
+function around({ base, order, hit, isBare }: Parts): string {
   return `
 with base as materialized (${base}),
 main as materialized (select currency from base group by currency order by count(*) desc, currency limit 1),
@@ -80,7 +89,7 @@ counted as materialized (
     from found where place <= ${matchesMax}) f
   group by grouping sets ((merchant_id), (brand), (availability), (locale), (step))
 )
-select (select coalesce(json_agg(h order by h.place), '[]') from (${page(hit)}) h) as hits,
+select (select coalesce(json_agg(h order by h.place), '[]') from (${isBare ? barePage(hit) : page(hit)}) h) as hits,
   (select count(*) from found) as total, (select currency from main) as currency,
   (select locale from counted where by = 29 order by count desc, locale limit 1) as locale,
   json_build_object(
@@ -98,12 +107,19 @@ select (select coalesce(json_agg(h order by h.place), '[]') from (${page(hit)}) 
   (select max(indexed_at) from search_document) as "indexedAt"`;
 }
 
+const titleStems = `(select json_agg((ts_lexize(t.oid::regdictionary, w.word))[1] order by w.place)
+    from unnest(d.title_words) with ordinality w(word, place), pg_ts_dict t where t.dictname = d.stemmer || '_stem') as "titleStems"`;
+
+const barePage = (hit: string): string => `
+select o.place, o.score, o.matched, d.title, d.stemmer, ${titleStems}, o.product_id as id, o.locale
+from (select f.place, f.product_id, f.locale, ${hit} from found f join search_document d on d.product_id = f.product_id and d.locale = f.locale
+    where f.place > $2::int and f.place <= $3::int) o
+join search_document d on d.product_id = o.product_id and d.locale = o.locale`;
+
 /** The hits with what is shown of each product, from the catalogue itself. */
 function page(hit: string): string {
   return `
-select o.place, o.score, o.matched, d.title, d.stemmer,
-  (select json_agg((ts_lexize(t.oid::regdictionary, w.word))[1] order by w.place)
-    from unnest(d.title_words) with ordinality w(word, place), pg_ts_dict t where t.dictname = d.stemmer || '_stem') as "titleStems",
+select o.place, o.score, o.matched, d.title, d.stemmer, ${titleStems},
   p.id, t.slug, t.locale, t.title as name, t.summary, p.brand, m.id as merchant, m.slug as "merchantSlug", m.name as "merchantName",
   m.default_locale as "merchantLocale", mk.default_locale as "marketLocale", mk.currency, v.prices, v.compares, v.variants,
   coalesce(v.offered_rank, v.rank, 5) as rank, p.rating_average as rating, p.rating_count as ratings,

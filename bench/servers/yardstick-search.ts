@@ -8,13 +8,13 @@ import { type HighlightedTitle, highlightTitle } from "#commerce/search/highligh
 import { allWords, anyWord, everyForm, type ParsedQuery, parseQuery, wordsToStem } from "#commerce/search/match-query.ts";
 import type { Stems } from "#commerce/search/stems.ts";
 import { chainOf } from "./locales.ts";
-import { type RawFacets, writeFacets } from "./yardstick-facets.ts";
+import { type Facets, type RawFacets, writeFacets } from "./yardstick-facets.ts";
 import { searchSql } from "./yardstick-search-sql.ts";
 import { availabilities, chainOfAll, nameIn, type Names, rangeOf } from "./yardstick-parts.ts";
 import { createStemCache } from "./yardstick-stems.ts";
 
 interface Row {
-  readonly hits: readonly Hit[];
+  readonly hits: readonly BareHit[];
   readonly total: number;
   readonly currency: string | null;
   readonly locale: string | null;
@@ -22,13 +22,16 @@ interface Row {
   readonly indexedAt: Date | null;
 }
 
-/** Lists are null where they are empty. */
-interface Hit extends HighlightedTitle {
+interface BareHit extends HighlightedTitle {
   readonly score: number;
   readonly matched: readonly string[];
   readonly id: string;
-  readonly slug: string;
   readonly locale: string;
+}
+
+/** Lists are null where they are empty. */
+interface Hit extends BareHit {
+  readonly slug: string;
   readonly name: string;
   readonly summary: string | null;
   readonly brand: string | null;
@@ -52,7 +55,7 @@ interface Hit extends HighlightedTitle {
 
 const matchesMax = 10_000;
 
-interface Asked {
+export interface Asked {
   readonly q: string;
   readonly locale: string;
   readonly country: string;
@@ -78,6 +81,41 @@ function readAsked(values: URLSearchParams): Asked {
 }
 
 export function createSearch(pool: Pool, publicUrl: string): (values: URLSearchParams) => Promise<string> {
+  const ask = createStatement(pool, { publicUrl, isBare: false });
+  return async (params) => {
+    const { row, meta, highlight } = await ask(readAsked(params));
+    return JSON.stringify({ data: (row.hits as readonly Hit[]).map((hit) => itemOf(hit, highlight(hit))), meta });
+  };
+}
+
+export interface Found {
+  readonly hits: readonly { readonly id: string; readonly locale: string; score: number; matched: readonly string[]; highlight: string | null }[];
+  readonly meta: SearchMeta;
+}
+
+export type Find = (asked: Asked) => Promise<Found>;
+
+/** The same without what is shown of the products, for who reads that from elsewhere. */
+export function createFind(pool: Pool): Find {
+  const ask = createStatement(pool, { publicUrl: "", isBare: true });
+  return async (asked) => {
+    const { row, meta, highlight } = await ask(asked);
+    return { hits: row.hits.map((hit) => Object.assign(hit, { highlight: highlight(hit) })), meta };
+  };
+}
+
+interface Answer {
+  readonly row: Row;
+  readonly meta: SearchMeta;
+  readonly highlight: (hit: HighlightedTitle) => string | null;
+}
+
+interface How {
+  readonly publicUrl: string;
+  readonly isBare: boolean;
+}
+
+function createStatement(pool: Pool, { publicUrl, isBare }: How): (asked: Asked) => Promise<Answer> {
   const stemsOf = createStemCache(pool);
   const names = new Map<string, string>();
   const nameOf = (text: string): string => {
@@ -86,8 +124,7 @@ export function createSearch(pool: Pool, publicUrl: string): (values: URLSearchP
     return name;
   };
 
-  return async (params) => {
-    const asked = readAsked(params);
+  return async (asked) => {
     const { country, page, pageSize, category, merchant } = asked;
     const query = parseQuery(asked.q);
     const chain = chainOf(asked.locale);
@@ -100,10 +137,11 @@ export function createSearch(pool: Pool, publicUrl: string): (values: URLSearchP
       chainLength: chain.length,
       category: category !== null,
       merchant: merchant !== null,
+      isBare,
     });
     const values = [
       country,
-      publicUrl,
+      ...(isBare ? [] : [publicUrl]),
       (page - 1) * pageSize,
       Math.min(page * pageSize, matchesMax),
       ...chain,
@@ -114,10 +152,8 @@ export function createSearch(pool: Pool, publicUrl: string): (values: URLSearchP
     const { rows } = await pool.query<Row>({ name: nameOf(text), text, values });
     const [row] = rows;
     if (row === undefined) throw new Error("The search gives one row.");
-    return JSON.stringify({
-      data: row.hits.map((hit) => itemOf(hit, hasWords ? highlightTitle(hit, query, stems) : null)),
-      meta: { ...metaOf(row, asked), query: { normalized: query.normalized, corrected: null } },
-    });
+    const meta = { ...metaOf(row, asked), query: { normalized: query.normalized, corrected: null } };
+    return { row, meta, highlight: (hit) => (hasWords ? highlightTitle(hit, query, stems) : null) };
   };
 }
 
@@ -164,7 +200,23 @@ function wordValues(query: ParsedQuery, stems: Stems, category: string | null): 
   ];
 }
 
-function metaOf(row: Row, { page, pageSize, sort, locale, country }: Asked): Readonly<Record<string, unknown>> {
+export interface SearchMeta {
+  readonly page: number;
+  readonly pageSize: number;
+  readonly totalItems: number;
+  readonly totalItemsRelation: string;
+  readonly totalPages: number;
+  readonly hasNextPage: boolean;
+  readonly sort: string;
+  readonly locale: { readonly requested: string; readonly resolved: string };
+  readonly market: string;
+  readonly currency: string | null;
+  readonly facets: Facets;
+  readonly query: { readonly normalized: string; readonly corrected: string | null };
+  readonly indexedAt: string;
+}
+
+function metaOf(row: Row, { page, pageSize, sort, locale, country }: Asked): Omit<SearchMeta, "query"> {
   const totalItems = Math.min(row.total, matchesMax);
   return {
     page,

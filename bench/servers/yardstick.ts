@@ -8,6 +8,7 @@ import { json } from "node:stream/consumers";
 import { Pool, types } from "pg";
 import { askedChain } from "./locales.ts";
 import { readCartPage } from "./yardstick-cart.ts";
+import { readOrderPage } from "./yardstick-order.ts";
 import { applyPromotion } from "./yardstick-promotion.ts";
 import { readProductPage } from "./yardstick-product.ts";
 import { createSearch } from "./yardstick-search.ts";
@@ -33,6 +34,7 @@ const holderOf = (authorization: string): Holder | undefined =>
 
 const productPath = /^\/api\/v1\/catalog\/merchants\/([^/?]+)\/products\/([^/?]+)$/;
 const cartPath = /^\/api\/v1\/open\/storefront\/carts\/([^/?]+)(\/promotion)?$/;
+const orderPath = /^\/api\/v1\/open\/storefront\/orders\/([^/?]+)$/;
 const searchPath = "/api/v1/search?";
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -47,8 +49,9 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 }
 
 async function answerHolder(request: IncomingMessage, response: ServerResponse, holder: Holder): Promise<void> {
-  const [, cartId, change] = cartPath.exec(request.url ?? "") ?? [];
-  if (cartId === undefined) return send(response, 404, "{}");
+  const { url = "" } = request;
+  const [, cartId, change] = cartPath.exec(url) ?? [];
+  if (cartId === undefined) return sendOrder(response, orderPath.exec(url)?.[1] ?? "", holder);
   return change === undefined ? sendCart(response, cartId, holder) : changeCart(request, response, { cartId, ...holder });
 }
 
@@ -71,6 +74,11 @@ async function sendProduct({ headers }: IncomingMessage, response: ServerRespons
 
 async function sendCart(response: ServerResponse, cartId: string, { merchantId }: Holder): Promise<void> {
   const page = await readCartPage(pool, { cartId, merchantId, publicUrl });
+  send(response, page === undefined ? 404 : 200, page ?? "{}");
+}
+
+async function sendOrder(response: ServerResponse, orderId: string, { merchantId }: Holder): Promise<void> {
+  const page = await readOrderPage(pool, { orderId, merchantId, publicUrl });
   send(response, page === undefined ? 404 : 200, page ?? "{}");
 }
 

@@ -1,0 +1,144 @@
+/**
+ * What a read costs as the data grows: the processor's time on the server and in PostgreSQL, and the pages PostgreSQL looks at, for the yardstick and for
+ * ours, with the same number of products, carts and orders each. The same database grows from size to size; the servers are started anew at each.
+ */
+import { writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { Client } from "pg";
+import type { Arguments } from "./arguments.ts";
+import type { Bench } from "./bench.ts";
+import { type BenchDatabase, prepareDatabase } from "./database.ts";
+import { type Cost, drawGrowth } from "./growth-chart.ts";
+import { loadFully, type Target } from "./load.ts";
+import { cpuMicros, familyCpuMicros } from "./machine.ts";
+import type { Subject } from "./measure.ts";
+import { toMarkdown } from "./report.ts";
+import { servers, yardstick } from "./servers.ts";
+import { compared, makeScenarios, withServers } from "./subjects.ts";
+
+const reads = ["product", "search", "words", "cart", "graphql", "order"];
+/** A first look leaves the figures that are kept alone. */
+const chartPathOf = (isQuick: boolean): string =>
+  isQuick ? join(tmpdir(), "commerce-gateway-growth.svg") : fileURLToPath(new URL("growth.svg", import.meta.url));
+
+interface Lengths {
+  readonly warmUpSeconds: number;
+  readonly seconds: number;
+}
+
+interface Growth extends Arguments {
+  readonly sizes: readonly number[];
+}
+
+export async function measureGrowth({ sizes, isQuick, jsonPath, only }: Growth, bench: Bench): Promise<void> {
+  const { machine, say, step } = bench;
+  const lengths: Lengths = isQuick ? { warmUpSeconds: 2, seconds: 3 } : { warmUpSeconds: 8, seconds: 12 };
+  const names = reads.filter((name) => only.includes(name));
+  const costs: Cost[] = [];
+  let database: BenchDatabase | undefined;
+  let seeded = 0;
+  try {
+    for (const size of sizes) {
+      step(`PostgreSQL with ${size} products, carts and orders`);
+      const more = { products: size - seeded, carts: size - seeded, orders: size - seeded };
+      if (database === undefined) database = await prepareDatabase(more);
+      else await database.grow(more);
+      seeded = size;
+      costs.push(...(await measureSize(database, { size, names, lengths }, bench)));
+    }
+  } finally {
+    await database?.stop();
+  }
+  const chartPath = chartPathOf(isQuick);
+  writeFileSync(chartPath, drawGrowth(costs));
+  say(`\n${machine}\n\n${toGrowthTable(costs)}\n\nDrawn in ${chartPath}`);
+  if (jsonPath !== undefined) writeFileSync(jsonPath, `${JSON.stringify({ machine, quick: isQuick, costs }, undefined, 2)}\n`);
+}
+
+interface Size {
+  readonly size: number;
+  readonly names: readonly string[];
+  readonly lengths: Lengths;
+}
+
+async function measureSize(database: BenchDatabase, { size, names, lengths }: Size, { place, step }: Bench): Promise<Cost[]> {
+  const scenarios = await makeScenarios(names, database);
+  const chosen = servers.filter(({ name }) => name === yardstick || name === "ours");
+  const client = new Client({ connectionString: database.databaseUrl });
+  await client.connect();
+  try {
+    return await withServers(chosen, { database, scenarios, place, times: 1, onStep: step }, async (running) => {
+      const costs: Cost[] = [];
+      for (const scenario of scenarios) {
+        const subjects = await compared(scenario, running, step);
+        await sleep(restMs);
+        for (const subject of subjects) {
+          step(`${size}: ${scenario.name}, ${subject.name}`);
+          const cost = await measureCost(subject, { client, postgresPid: database.postgresPid, lengths });
+          costs.push({ size, scenario: scenario.name, server: subject.name, ...cost });
+        }
+      }
+      return costs;
+    });
+  } finally {
+    await client.end();
+  }
+}
+
+interface Meters {
+  readonly client: Client;
+  readonly postgresPid: number;
+  readonly lengths: Lengths;
+}
+
+/** A connection of PostgreSQL tells what it has done once a second while it works, and the last of it after ten seconds of rest. */
+const [tellingMs, restMs] = [1100, 10_500];
+const tellingSeconds = 0.2;
+
+async function measureCost(
+  { pid, target }: Subject,
+  { client, postgresPid, lengths }: Meters,
+): Promise<Pick<Cost, "serverCpuMicros" | "postgresCpuMicros" | "pages">> {
+  const before = await pagesSoFar(client, target);
+  const warmUp = await loadFully(target, lengths.warmUpSeconds);
+  const [serverBefore, postgresBefore] = [cpuMicros(pid), familyCpuMicros(postgresPid)];
+  const { count } = await loadFully(target, lengths.seconds);
+  const [serverAfter, postgresAfter] = [cpuMicros(pid), familyCpuMicros(postgresPid)];
+  const after = await pagesSoFar(client, target);
+  return {
+    serverCpuMicros: (serverAfter - serverBefore) / count,
+    postgresCpuMicros: (postgresAfter - postgresBefore) / count,
+    // What has been asked for since all connections told the last time; reading the catalog is in it, once for each connection.
+    pages: (after.pages - before.pages) / (before.untold + warmUp.count + count),
+  };
+}
+
+interface Pages {
+  readonly pages: number;
+  /** Requests that it does not yet tell of. */
+  readonly untold: number;
+}
+
+/** A moment after all was done, each connection is given something to do, whereupon it tells of what it did before. */
+async function pagesSoFar(client: Client, target: Target): Promise<Pages> {
+  await sleep(tellingMs);
+  const { count } = await loadFully(target, tellingSeconds);
+  const { rows } = await client.query<{ pages: string }>(
+    "select blks_hit + blks_read as pages from pg_stat_database where datname = current_database()",
+  );
+  return { pages: Number(rows[0]?.pages ?? Number.NaN), untold: count };
+}
+
+function toGrowthTable(costs: readonly Cost[]): string {
+  return toMarkdown(costs, [
+    ["scenario", ({ scenario }) => scenario],
+    ["server", ({ server }) => server],
+    ["each", ({ size }) => String(size)],
+    ["server CPU µs", ({ serverCpuMicros }) => serverCpuMicros.toFixed(0)],
+    ["PostgreSQL CPU µs", ({ postgresCpuMicros }) => postgresCpuMicros.toFixed(0)],
+    ["pages", ({ pages }) => pages.toFixed(1)],
+  ]);
+}

@@ -1,0 +1,25 @@
+/** The scenario of orders: reading them with an API key. */
+import { Client } from "pg";
+import { type Ask, mixed, readDocument, type Scenario, type Source } from "./scenario.ts";
+
+/** Of the merchant that has most, nearly all of them seeded in bulk: of the last year, in every state that an order can be in. */
+export async function orderScenario({ databaseUrl, apiKey, asksMax }: Source): Promise<Scenario> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  const { rows } = await client
+    .query<{ id: string }>(
+      `select id from sales_order where merchant_id = (select merchant_id from sales_order group by merchant_id order by count(*) desc limit 1)
+       order by md5(id) limit $1`,
+      [asksMax],
+    )
+    .finally(() => client.end());
+  const headers = { authorization: `Bearer ${apiKey}` };
+  const asks = rows.map(({ id: orderId }): Ask => ({
+    method: "GET",
+    path: `/api/v1/open/storefront/orders/${orderId}`,
+    headers,
+    variables: { orderId },
+  }));
+  const document = readDocument("orders/getStorefrontOrder");
+  return { name: "order", document, envelope: [], asks: mixed(asks), fault: () => undefined, effect: null };
+}

@@ -1,0 +1,33 @@
+/** DataLoaders of rows by their id, and of the rows that belong to an id; and what several fields of one thing need is put together once. */
+import DataLoader from "dataloader";
+
+export type One<Row> = DataLoader<string, Row | null>;
+export type Many<Row> = DataLoader<string, readonly Row[]>;
+
+type Find<Row> = (ids: readonly string[]) => Promise<Row[]>;
+
+export function loadOne<Row>(find: Find<Row>, idOf: (row: Row) => string): One<Row> {
+  return new DataLoader(async (ids) => {
+    const rows = new Map((await find(ids)).map((row) => [idOf(row), row]));
+    return ids.map((id) => rows.get(id) ?? null);
+  });
+}
+
+export function loadMany<Row>(find: Find<Row>, ownerOf: (row: Row) => string): Many<Row> {
+  return new DataLoader(async (ids) => {
+    const rows = Map.groupBy(await find(ids), ownerOf);
+    return ids.map((id) => rows.get(id) ?? []);
+  });
+}
+
+/** For as long as the thing lives, which is one request. */
+export function once<Thing extends object, Context, Value>(
+  find: (thing: Thing, context: Context) => Promise<Value>,
+): (thing: Thing, context: Context) => Promise<Value> {
+  const known = new WeakMap<Thing, Promise<Value>>();
+  return (thing, context) => {
+    let value = known.get(thing);
+    if (value === undefined) known.set(thing, (value = find(thing, context)));
+    return value;
+  };
+}

@@ -1,0 +1,60 @@
+/**
+ * GraphQL as it comes: Yoga over the same graph, resolvers and loaders as ours, without a gateway, compiled documents or REST before it. It is
+ * asked by POST /graphql for exactly the fields that REST answers with. Yoga keeps parsed and validated documents by itself. Keys are verified as
+ * ours are; a change is made in one transaction with its event, but without a record of its answer.
+ */
+import { createServer } from "node:http";
+import { createYoga } from "graphql-yoga";
+import { verifyApiKey } from "#access/keys/api-keys.ts";
+import { anonymous, type Viewer } from "#access/viewer.ts";
+import { compileSubjects } from "#app/event-documents.ts";
+import { openDatabase } from "#database/connect.ts";
+import { systemClock } from "#foundation/clock.ts";
+import { createKeyring } from "#foundation/encryption.ts";
+import { parseAcceptLanguage } from "#foundation/locales.ts";
+import { respelledSchema } from "#gateway/spelling.ts";
+import { createContext, type GraphServices } from "#graph/context.ts";
+import graph from "#graph/schema.ts";
+import { createResolvedNames } from "#webhooks/endpoints/resolved-names.ts";
+
+const { PORT: port, DATABASE_URL: url, PUBLIC_URL: publicUrl = "" } = process.env;
+
+const { db } = await openDatabase({ url });
+// Enums spelled as REST spells them, so that the answers can be compared.
+const schema = respelledSchema(graph, "declared");
+const renderSubject = compileSubjects(schema);
+const services: GraphServices = {
+  db,
+  clock: systemClock,
+  publicUrl,
+  rateLimitScale: 0,
+  keyring: createKeyring([{ id: "bench", key: Buffer.alloc(32, 7) }]),
+  render: (transaction, subject) => renderSubject(services, transaction, subject),
+  wakePayments: () => undefined,
+  wakeDeliveries: () => undefined,
+  resolvedNames: createResolvedNames(),
+  isLoopbackAllowed: false,
+};
+
+async function viewerOf(authorization: string | null): Promise<Viewer> {
+  return authorization === null ? anonymous : verifyApiKey(db, authorization.replace("Bearer ", ""), systemClock.now());
+}
+
+const yoga = createYoga({
+  schema,
+  context: async ({ request: { headers } }) =>
+    createContext(services, {
+      viewer: await viewerOf(headers.get("authorization")),
+      requestId: "",
+      languages: parseAcceptLanguage(headers.get("accept-language") ?? undefined),
+    }),
+  logging: false,
+  graphiql: false,
+  landingPage: false,
+});
+
+// eslint-disable-next-line typescript/no-misused-promises -- Yoga answers by itself, errors included.
+const server = createServer(yoga);
+server.keepAliveTimeout = 60_000;
+server.listen(Number(port), "127.0.0.1");
+process.on("SIGTERM", () => process.exit(0));
