@@ -1,5 +1,7 @@
 /** Which documents are compiled and kept: what becomes code, and what one token may take of the room. */
+import { buildSchema, execute, type ExecutionResult, type GraphQLFieldMap, isObjectType, parse } from "graphql";
 import { describe, expect, it } from "vitest";
+import type { GraphContext } from "#graph/context.ts";
 import schema from "#graph/schema.ts";
 import { type CompiledDocument, compileDocument } from "#web/graphql-compiled.ts";
 import {
@@ -58,6 +60,30 @@ describe("compileDocument", () => {
       fields: 128,
     });
   });
+});
+
+const fieldsOf = (type: unknown): GraphQLFieldMap<unknown, unknown> => (isObjectType(type) ? type.getFields() : {});
+
+describe("a compiled document", () => {
+  const mini = buildSchema("type Query { one: Thing, many: [Thing!] } type Thing { a: Int! b: Int! c: Int d: Int }");
+  const fail = (name: string) => () => Promise.reject(new Error(name));
+  const resolvers: Readonly<Record<string, Readonly<Record<string, () => unknown>>>> = {
+    Query: { one: () => Promise.resolve({ d: 1 }), many: () => [{ d: 1 }, { d: 2 }] },
+    Thing: { a: fail("a"), b: fail("b"), c: fail("c") },
+  };
+  for (const [type, fields] of Object.entries(resolvers))
+    for (const [name, resolve] of Object.entries(fields)) Object.assign(fieldsOf(mini.getType(type))[name] ?? {}, { resolve });
+
+  it.each(["{ one { a b } }", "{ many { a } }", "{ one { c d } many { d } }", "{ one { c } many { b a } }"])(
+    "fails as GraphQL does: %s",
+    async (text) => {
+      const expected = await execute({ schema: mini, document: parse(text) });
+      const result = await compileDocument(mini, text)?.run({} as GraphContext, {});
+      expect(result?.data).toEqual(expected.data);
+      const paths = (errors: ExecutionResult["errors"]): unknown[] => (errors ?? []).map(({ path }) => JSON.stringify(path)).toSorted();
+      expect(paths(result?.errors)).toEqual(paths(expected.errors));
+    },
+  );
 });
 
 const hundredFields: CompiledDocument = { fields: 100, operationName: null, costOf: () => 1, run: () => ({ data: {} }) };
