@@ -2,8 +2,8 @@ import type { KnipConfig } from "knip";
 
 const config: KnipConfig = {
   // Mesh loads the graph by .meshrc.yaml; the benchmark starts its servers by path.
-  entry: ["src/graph/schema.ts", "bench/servers/*.ts", "test/**/*.test.ts"],
-  project: ["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts", "soak/**/*.ts", "*.ts"],
+  entry: ["src/graph/schema.ts", "src/browser/*/main.{ts,tsx}", "bench/servers/*.ts", "test/**/*.test.ts"],
+  project: ["src/**/*.{ts,tsx}", "test/**/*.ts", "bench/**/*.ts", "soak/**/*.ts", "*.ts"],
   ignoreExportsUsedInFile: true,
   ignoreIssues: { "src/database/tables.ts": ["types"] },
   // The second implementation of signatures, where it is installed.

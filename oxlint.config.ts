@@ -8,9 +8,11 @@ const floors = {
   webhooks: ["database", "foundation"],
   commerce: ["webhooks", "database", "foundation"],
   graph: ["commerce", "webhooks", "access", "database", "foundation"],
-  oauth: ["access", "database", "foundation"],
+  pages: ["foundation"],
+  browser: [],
+  oauth: ["pages", "access", "database", "foundation"],
   gateway: ["access", "database", "foundation"],
-  web: ["demo", "graph", "access", "database", "foundation"],
+  web: ["pages", "demo", "graph", "access", "database", "foundation"],
   demo: ["commerce", "webhooks", "access", "database", "foundation"],
   cli: ["app", "demo", "gateway", "graph", "commerce", "webhooks", "access", "database", "foundation"],
 };

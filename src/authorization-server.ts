@@ -1,7 +1,6 @@
 /** The authorization server with what it needs of the floors beside it: the limiters, and who writes down what a consent changed. */
 import type { FastifyInstance } from "fastify";
 import { appendAudit } from "#access/audit.ts";
-import type { Bucket } from "#access/limits.ts";
 import type { SigningKeys } from "#access/oauth/signing-keys.ts";
 import type { Log } from "#foundation/log.ts";
 import { addressKey } from "#gateway/client-address.ts";
@@ -10,7 +9,7 @@ import type { RateLimiter } from "#gateway/rate-limiter.ts";
 import { refuseOtherMethods } from "#gateway/server.ts";
 import type { GraphServices } from "#graph/context.ts";
 import { mountOauth } from "#oauth/mount.ts";
-import type { LoginLimit } from "#oauth/oauth-services.ts";
+import { createLoginLimit } from "./login-limit.ts";
 
 export interface AuthorizationServerParts {
   readonly services: GraphServices;
@@ -48,29 +47,4 @@ export function mountAuthorizationServer(server: FastifyInstance, { services, si
     },
   });
   for (const [path, methods] of routes) refuseOtherMethods(server, path, methods);
-}
-
-/**
- * By address and by account. The address first: once it is used up, no account of its choice is counted, of which there are as many as anybody invents.
- * What goes beyond a quota stays counted; it makes no window longer.
- */
-function createLoginLimit(limiter: RateLimiter): LoginLimit {
-  const secondsLeft = async (bucket: Bucket, key: string): Promise<number | undefined> => {
-    const state = await limiter.consume(bucket, key);
-    return state?.isExceeded === true ? state.resetSeconds : undefined;
-  };
-  return {
-    take: async ({ account, address }) => {
-      const key = addressKey(address);
-      const ofAddress = await secondsLeft("login-fail-address", key);
-      if (ofAddress !== undefined) return ofAddress;
-      const ofAccount = await secondsLeft("login-fail", account);
-      if (ofAccount !== undefined) await limiter.giveBack("login-fail-address", key);
-      return ofAccount;
-    },
-    giveBack: async ({ account, address }) => {
-      await limiter.giveBack("login-fail-address", addressKey(address));
-      await limiter.giveBack("login-fail", account);
-    },
-  };
 }

@@ -4,27 +4,13 @@ import type { GrantMade } from "#access/oauth/grants.ts";
 import type { GrantEnded } from "#access/oauth/revoke-grants.ts";
 import type { Scope } from "#access/scopes.ts";
 import type { SigningKeys } from "#access/oauth/signing-keys.ts";
+import type { LoginLimit } from "#access/people/sign-in.ts";
 import type { StaffViewer } from "#access/people/staff.ts";
 import type { Database } from "#database/connect.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
-
-export interface LoginAttempt {
-  /** A digest of the address that was typed. */
-  readonly account: string;
-  /** Where it comes from. */
-  readonly address: string;
-}
-
-/** Guessing passwords has an end. */
-export interface LoginLimit {
-  /** Counts an attempt that is about to be made. Seconds to wait where none may be made before: then it is not counted. */
-  take(attempt: LoginAttempt): Promise<number | undefined>;
-  /** It was not a failed one. */
-  giveBack(attempt: LoginAttempt): Promise<void>;
-}
 
 export interface GrantGiven extends GrantMade {
   readonly staff: StaffViewer;

@@ -1,23 +1,21 @@
 /** The sign-in page, the consent page, and what is said where neither can be shown. */
 import { grantDays } from "#access/oauth/grants.ts";
 import { type Scope, scopeDescriptions } from "#access/scopes.ts";
-import { html, type Markup, type Page } from "./page.ts";
+import { html, type Markup } from "#pages/html.ts";
+import type { Page } from "#pages/page.ts";
+import { faultSummary, signInFields, type SignInTyped } from "#pages/sign-in-fields.ts";
 
 export interface AppShown {
   readonly name: string;
   readonly publisher: string | null;
 }
 
-export interface SignInShown {
+export interface SignInShown extends SignInTyped {
   readonly app: AppShown;
   readonly leadsTo: string | undefined;
-  /** What was typed, shown again after it was wrong. */
-  readonly email: string;
-  readonly fault: string | undefined;
 }
 
 export function signInPage({ app, leadsTo, email, fault }: SignInShown): Page {
-  const wrong = fault === undefined ? undefined : html` aria-invalid="true" aria-describedby="faults"`;
   return {
     title: fault === undefined ? "Sign in" : "Error: Sign in",
     leadsTo,
@@ -25,24 +23,7 @@ export function signInPage({ app, leadsTo, email, fault }: SignInShown): Page {
       <p class="soft">${nameOf(app)} asks for access to your shop. Sign in to see what it asks for.</p>
       ${faultSummary(fault, "email")}
       <form method="post" novalidate>
-        <div class="field">
-          <label for="email">E-mail address</label>
-          <input
-            id="email"
-            name="email"
-            type="email"
-            autocomplete="username"
-            autocapitalize="none"
-            spellcheck="false"
-            required
-            value="${email}"
-            ${wrong}${fault === undefined ? html` autofocus` : undefined}
-          />
-        </div>
-        <div class="field">
-          <label for="password">Password</label>
-          <input id="password" name="password" type="password" autocomplete="current-password" required${wrong} />
-        </div>
+        ${signInFields({ email, fault })}
         <button name="action" value="sign-in">Sign in</button>
         <button name="action" value="deny" class="second">Go back to ${app.name}</button>
       </form>`,
@@ -133,13 +114,4 @@ export function messagePage(title: string, message: string): Page {
 
 function nameOf({ name, publisher }: AppShown): Markup {
   return publisher === null ? html`<strong>${name}</strong>` : html`<strong>${name}</strong> by ${publisher}`;
-}
-
-/** Read out at once, and first in the order of the keyboard. */
-function faultSummary(fault: string | undefined, fieldId: string): Markup | undefined {
-  if (fault === undefined) return undefined;
-  return html`<div class="faults" id="faults" role="alert" tabindex="-1" autofocus>
-    <h2>There is a problem</h2>
-    <p><a href="#${fieldId}">${fault}</a></p>
-  </div>`;
 }

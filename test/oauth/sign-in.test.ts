@@ -30,7 +30,9 @@ it("names the app, keeps everything else out and needs no script", async () => {
   expect(page.text).not.toContain(client.appName);
   expect(page.text).not.toMatch(/<script|https?:\/\/|\son\w+=/);
   const policy = page.headers.get("content-security-policy");
-  expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/=]{44}'; form-action 'self' https:; frame-ancestors 'none'; base-uri 'none'$/);
+  expect(policy).toMatch(
+    /^default-src 'none'; style-src 'sha256-[\w+/=]{44}'; img-src data:; form-action 'self' https:; frame-ancestors 'none'; base-uri 'none'$/,
+  );
   const style = /<style>([\s\S]*)<\/style>/.exec(page.text)?.[1] ?? "";
   expect(policy).toContain(`'sha256-${createHash("sha256").update(style).digest("base64")}'`);
   expect(page.headers.get("cache-control")).toBe("no-store");

@@ -1,0 +1,28 @@
+/** Templates of HTML: what stands in one is HTML, what is put in is text and is escaped here. */
+
+/** Text that is HTML already. */
+export class Markup {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Part = string | number | Markup | undefined | readonly Markup[];
+
+/** A template of HTML: what stands in it is HTML, what is put in is text. */
+export function html(strings: TemplateStringsArray, ...parts: Part[]): Markup {
+  return new Markup(strings.map((text, index) => text + (index < parts.length ? toText(parts[index]) : "")).join(""));
+}
+
+function toText(part: Part): string {
+  if (part === undefined) return "";
+  if (part instanceof Markup) return part.text;
+  return typeof part === "object" ? part.map(({ text }) => text).join("") : escape(String(part));
+}
+
+const escapes: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+
+function escape(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => escapes[character] ?? character);
+}

@@ -1,0 +1,67 @@
+/** What pages load: named by hash and kept for ever, compressed as the browser takes it, and nothing but what was built. */
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { createServer } from "#gateway/server.ts";
+import { createLog } from "#foundation/log.ts";
+import { assetOf, mountAssets } from "#pages/assets.ts";
+import { refuseOtherMethods } from "#gateway/server.ts";
+import type { FastifyInstance } from "fastify";
+
+const publicUrl = "http://127.0.0.1:4000";
+
+async function serverOfAssets(): Promise<FastifyInstance> {
+  const server = await createServer({ publicUrl, log: createLog("silent"), proxies: 0 });
+  mountAssets(server);
+  refuseOtherMethods(server, "/assets/:file", ["GET"]);
+  return server;
+}
+
+const headers = { host: "127.0.0.1:4000" };
+const [script = ""] = assetOf("console", publicUrl).scripts;
+
+describe("assets", () => {
+  it("are named by their hash, below the path that the service stands at", () => {
+    expect(script).toMatch(/^\/assets\/console-[\w-]{8}\.js$/);
+    expect(assetOf("console", "https://shop.example/api").scripts).toEqual([`/api${script}`]);
+  });
+
+  it("are kept by browsers for ever, in the form that they take", async () => {
+    const server = await serverOfAssets();
+    const plain = await server.inject({ url: script, headers });
+    expect(plain.statusCode).toBe(200);
+    expect(plain.headers).toMatchObject({
+      "content-type": "text/javascript; charset=utf-8",
+      "cache-control": "public, max-age=31536000, immutable",
+      vary: "Accept-Encoding",
+      "x-content-type-options": "nosniff",
+    });
+    expect(plain.headers["content-encoding"]).toBeUndefined();
+    const zipped = await server.inject({ url: script, headers: { ...headers, "accept-encoding": "gzip" } });
+    expect(gunzipSync(zipped.rawPayload)).toEqual(plain.rawPayload);
+    const best = await server.inject({ url: script, headers: { ...headers, "accept-encoding": "gzip, deflate, br" } });
+    expect(best.headers["content-encoding"]).toBe("br");
+    expect(brotliDecompressSync(best.rawPayload)).toEqual(plain.rawPayload);
+    await server.close();
+  });
+
+  it.each([
+    "/assets/none-12345678.js",
+    "/assets/..%2F.vite%2Fmanifest.json",
+    "/assets/manifest.json",
+    "/assets/..%2f..%2f..%2fpackage.js",
+    "/assets/%2e%2e",
+  ])("are nothing but what was built: %s", async (url) => {
+    const server = await serverOfAssets();
+    const answer = await server.inject({ url, headers });
+    expect(answer.statusCode).toBe(404);
+    expect(answer.json()).toMatchObject({ error: { code: "route_not_found" } });
+    await server.close();
+  });
+
+  it("are read and not written", async () => {
+    const server = await serverOfAssets();
+    const answer = await server.inject({ method: "POST", url: script, headers });
+    expect([answer.statusCode, answer.headers["allow"]]).toEqual([405, "GET, HEAD"]);
+    await server.close();
+  });
+});

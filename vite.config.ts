@@ -1,0 +1,40 @@
+/** Builds what runs in browsers: one script and sheet for each page that has one, named by their hash, into dist/browser (`npm run build`). */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { defineConfig, type Plugin } from "vite";
+import { compress } from "./src/pages/compressed.ts";
+import { graphiqlComponent } from "./src/web/graphiql/component-plugin.ts";
+
+const entries = ["console/main.tsx", "docs/main.ts", "checkout/main.ts", "graphiql/main.tsx", "type-map/main.tsx"] as const;
+
+/** Beside each file what it is when compressed, so that nobody waits for it. */
+const compressed = (): Plugin => ({
+  name: "compressed",
+  writeBundle: async ({ dir = "" }, bundle) => {
+    const files = Object.keys(bundle).filter((file) => file.startsWith("assets/"));
+    await Promise.all(
+      files.map(async (file) => {
+        const path = join(dir, file);
+        const { gzip, br } = await compress(await readFile(path));
+        await Promise.all([writeFile(`${path}.gz`, gzip), writeFile(`${path}.br`, br)]);
+      }),
+    );
+  },
+});
+
+export default defineConfig({
+  // What a script asks for stands beside it, wherever the service stands.
+  base: "./",
+  plugins: [graphiqlComponent(), compressed()],
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  build: {
+    outDir: "dist/browser",
+    emptyOutDir: true,
+    manifest: true,
+    modulePreload: false,
+    target: "es2022",
+    rolldownOptions: {
+      input: Object.fromEntries(entries.map((path) => [path.slice(0, path.indexOf("/")), join(import.meta.dirname, "src/browser", path)])),
+    },
+  },
+});
