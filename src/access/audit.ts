@@ -15,7 +15,7 @@ export type AuditActor = AuditRow["actor"];
 
 export interface Actor {
   readonly actor: AuditActor;
-  /** The key, the grant, the internal token or the account; null: whoever has the shell, or the service. */
+  /** The key, the grant, the internal token or the account of who was signed in; null: whoever has the shell, or the service. */
   readonly actorId: string | null;
 }
 
@@ -89,7 +89,7 @@ const snake = (kind: Kind): string => kind.replaceAll(/[A-Z]/g, (letter) => `_${
 export function auditedActor(viewer: Viewer): Actor | undefined {
   if (isIntegrator(viewer)) return { actor: viewer.kind === "oauth" ? "oauth_client" : "api_key", actorId: credentialIdOf(viewer) };
   if (viewer.kind !== "internal" || viewer.role === "storefront" || viewer.role === "analyst") return undefined;
-  return { actor: viewer.role === "operator" ? "operator" : "staff", actorId: viewer.tokenId };
+  return { actor: viewer.role === "operator" ? "operator" : "staff", actorId: credentialIdOf(viewer) };
 }
 
 /** The id of a thing; those of addresses are secrets. */

@@ -6,11 +6,11 @@ import { checkApiKey, findKey, type KeyRow } from "#access/keys/api-keys.ts";
 import { createCredentialCache } from "./credential-cache.ts";
 import { droppedOwner, onDropped } from "./credential-notices.ts";
 import { checkInternalToken, findToken, type TokenRow } from "#access/keys/internal-tokens.ts";
-import type { ApiKeyViewer, InternalViewer } from "./viewer.ts";
+import type { ApiKeyViewer, TokenViewer } from "./viewer.ts";
 
 export interface Credentials {
   apiKey(value: string): Promise<ApiKeyViewer>;
-  internalToken(value: string): Promise<InternalViewer>;
+  internalToken(value: string): Promise<TokenViewer>;
   readonly accessToken: VerifyAccessToken;
 }
 

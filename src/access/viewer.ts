@@ -31,8 +31,8 @@ export interface OAuthViewer extends InstallationCredential {
 
 export type IntegratorViewer = ApiKeyViewer | OAuthViewer;
 
-/** An internal frontend or a person, by an internal token. */
-export interface InternalViewer {
+/** An internal frontend or whoever holds an internal token. */
+export interface TokenViewer {
   readonly kind: "internal";
   readonly tokenId: string;
   readonly role: Role;
@@ -40,20 +40,56 @@ export interface InternalViewer {
   readonly merchantId: string | null;
 }
 
+/** A person who is signed in at the console. */
+export interface PersonViewer {
+  readonly kind: "internal";
+  readonly staffId: string;
+  readonly role: "admin";
+  readonly merchantId: string;
+}
+
+export type InternalViewer = TokenViewer | PersonViewer;
+
 /** The service itself, for one merchant: what nobody asked for, and the documents of events. */
 export interface SystemViewer {
   readonly kind: "system";
   readonly merchantId: string;
 }
 
-export type Viewer = AnonymousViewer | IntegratorViewer | InternalViewer | SystemViewer;
+/** Who checks out on the page of one session: nothing beside it, its cart and its order is there for them. */
+export interface BuyerViewer {
+  readonly kind: "buyer";
+  readonly merchantId: string;
+  readonly sessionId: string;
+  readonly cartId: string;
+}
+
+export type Viewer = AnonymousViewer | IntegratorViewer | InternalViewer | SystemViewer | BuyerViewer;
 
 export function isIntegrator(viewer: Viewer): viewer is IntegratorViewer {
   return viewer.kind === "api_key" || viewer.kind === "oauth";
 }
 
-/** What limits count by and the log names: the key, or the grant. */
-export function credentialIdOf(viewer: IntegratorViewer): string {
+/** Whose a credential is, also where it was refused. */
+export interface CredentialOwner {
+  readonly merchantId: string;
+  readonly installationId: string;
+  readonly credentialId: string;
+}
+
+export const credentialOwnerOf = (viewer: IntegratorViewer): CredentialOwner => ({
+  merchantId: viewer.merchantId,
+  installationId: viewer.installationId,
+  credentialId: credentialIdOf(viewer),
+});
+
+export function isPerson(viewer: Viewer): viewer is PersonViewer {
+  return viewer.kind === "internal" && "staffId" in viewer;
+}
+
+/** What limits count by, the log names and idempotency keys belong to: the key, the grant, the internal token, or the account of a person. */
+export function credentialIdOf(viewer: IntegratorViewer | InternalViewer): string {
+  if (viewer.kind === "internal") return isPerson(viewer) ? viewer.staffId : viewer.tokenId;
   return viewer.kind === "api_key" ? viewer.apiKeyId : viewer.grantId;
 }
 

@@ -3,7 +3,7 @@
  * refused before that: the rows that an app can make are as many as the requests that its limits allow.
  */
 import type { Admit } from "#access/oauth/access-tokens.ts";
-import { credentialIdOf, type IntegratorViewer } from "#access/viewer.ts";
+import { credentialIdOf, credentialOwnerOf, type IntegratorViewer } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
 import type { Call, GatewayServices } from "./call.ts";
 import type { Operation } from "./contract.ts";
@@ -12,11 +12,13 @@ import { type Counted, refuseUsedUp } from "./limit.ts";
 export function createAdmission({ limiter }: Pick<GatewayServices, "limiter">, operation: Operation): (call: Call) => Admit<IntegratorViewer> {
   const { security } = operation;
   const mayBeSuspended = security.kind !== "anonymous" && security.whileSuspended;
-  return ({ reply }) =>
-    async (viewer) => {
-      if (viewer.suspended !== null && !mayBeSuspended) throw fail(viewer.suspended);
-      if (viewer.kind === "oauth") await refuseUsedUp(limiter, reply, countedAs(viewer, operation));
-    };
+  return (call) => async (viewer) => {
+    if (viewer.suspended !== null && !mayBeSuspended) {
+      call.refused = credentialOwnerOf(viewer);
+      throw fail(viewer.suspended);
+    }
+    if (viewer.kind === "oauth") await refuseUsedUp(limiter, call.reply, countedAs(viewer, operation));
+  };
 }
 
 /** Reads and changes each have a bucket for each credential; what has a bucket of its own is counted by installation. */

@@ -6,7 +6,8 @@ import type { Database } from "#database/connect.ts";
 import type { DoOnce, Once } from "#database/idempotency.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Credentials } from "#access/credentials.ts";
-import type { Viewer } from "#access/viewer.ts";
+import type { NotedRequest } from "#access/requests/request-log.ts";
+import type { CredentialOwner, Viewer } from "#access/viewer.ts";
 import type { Operation } from "./contract.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 
@@ -16,6 +17,8 @@ export interface Call {
   readonly reply: FastifyReply;
   readonly requestId: string;
   viewer: Viewer;
+  /** Whose credential was known and is refused all the same: revoked, expired, or suspended. */
+  refused: CredentialOwner | undefined;
   variables: Record<string, unknown>;
   /** Of an operation that may happen once only. */
   idempotencyKey: string | undefined;
@@ -33,6 +36,8 @@ export interface GatewayServices {
   /** What verifies what callers show. */
   readonly credentials: Credentials;
   readonly doOnce: DoOnce;
+  /** Takes what became of a request with a credential, at once and without fail. */
+  readonly noteRequest: (request: NotedRequest) => void;
   /** Asks what an operation must know from outside of the database, before its transaction begins. */
   readonly prepare: (operationId: string, body: unknown) => Promise<void> | void;
   /** Compiles a document once; what comes back runs it for one call, all of it in the transaction where one is given. */

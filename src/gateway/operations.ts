@@ -1,6 +1,6 @@
 /** Mounts the REST operations: each gets its own short list of steps, chosen from the whole list at start. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { anonymous, type Viewer } from "#access/viewer.ts";
+import { anonymous, credentialOwnerOf, isIntegrator, type Viewer } from "#access/viewer.ts";
 import type { Call, GatewayServices } from "./call.ts";
 import type { Operation } from "./contract.ts";
 import { refuseOtherMethods } from "./server.ts";
@@ -43,6 +43,7 @@ function mount(server: FastifyInstance, services: GatewayServices, operation: Op
         reply,
         requestId: request.id,
         viewer: anonymous,
+        refused: undefined,
         variables: {},
         idempotencyKey: undefined,
         result: undefined,
@@ -56,7 +57,20 @@ function mount(server: FastifyInstance, services: GatewayServices, operation: Op
       if (request.call !== null) await runAll(afterBody, request.call);
       return reply;
     },
+    onResponse: (request, _reply, done) => {
+      if (request.call !== null) noteAnswered(request.call, services);
+      done();
+    },
   });
+}
+
+/** What was asked without a credential is nobody's. */
+function noteAnswered({ operation, request, reply, requestId, viewer, refused }: Call, { noteRequest }: GatewayServices): void {
+  const { statusCode: status } = reply;
+  const owner = isIntegrator(viewer) ? credentialOwnerOf(viewer) : status === 401 ? refused : undefined;
+  if (owner === undefined) return;
+  const { method, failureCode: errorCode } = request;
+  noteRequest({ ...owner, id: requestId, operation: operation.id, method, status, errorCode, durationMs: Math.round(reply.elapsedTime) });
 }
 
 /** What the log says of who asks. */

@@ -2,7 +2,7 @@
  * API keys: `cpk_{live|test}_{id}_{secret}{checksum}`. Verifying one costs one statement and says nothing about a key to who does not hold the
  * whole of it: an unknown id, a wrong secret and a wrong checksum are the same failure.
  */
-import { fail } from "#foundation/failure.ts";
+import { type Failure, fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { Database } from "#database/connect.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
@@ -12,7 +12,7 @@ import { dropCredentials } from "#access/credential-notices.ts";
 import { noteUse } from "#access/last-used.ts";
 import { isScope, type Scope } from "#access/scopes.ts";
 import { digestOf, matchesDigest, mintSecret, parseSecret } from "#access/secrets.ts";
-import type { ApiKeyViewer } from "#access/viewer.ts";
+import type { ApiKeyViewer, CredentialOwner } from "#access/viewer.ts";
 
 /** What the database says of a key and of what it belongs to. */
 export interface KeyRow {
@@ -47,12 +47,24 @@ export async function checkApiKey(value: string, now: Date, find: (presented: Pr
   const row = await find({ keyId: parsed.id, digest: digestOf(value).toString("base64") });
   if (row === undefined) throw fail("api_key_invalid");
   // Whenever that was: the clock of the process that revoked it may be ahead of this one's.
-  if (row.revokedAt !== null || row.installationStatus === "uninstalled") throw fail("api_key_revoked");
-  if (row.expiresAt !== null && row.expiresAt <= now) throw fail("api_key_expired");
+  if (row.revokedAt !== null || row.installationStatus === "uninstalled") throw refused("api_key_revoked", row);
+  if (row.expiresAt !== null && row.expiresAt <= now) throw refused("api_key_expired", row);
   const viewer = viewers.get(row) ?? toViewer(row);
   viewers.set(row, viewer);
   return viewer;
 }
+
+const owners = new WeakMap<object, CredentialOwner>();
+
+function refused(code: "api_key_revoked" | "api_key_expired", { id: credentialId, merchantId, installationId }: KeyRow): Failure {
+  const failure = fail(code);
+  owners.set(failure, { credentialId, merchantId, installationId });
+  return failure;
+}
+
+/** Whose key was refused by this, where it is somebody's. */
+export const ownerOfRefused = (error: unknown): CredentialOwner | undefined =>
+  typeof error === "object" && error !== null ? owners.get(error) : undefined;
 
 /** For as long as a row is kept. */
 const viewers = new WeakMap<KeyRow, ApiKeyViewer>();

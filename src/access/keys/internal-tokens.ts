@@ -9,7 +9,7 @@ import { dropCredentials } from "#access/credential-notices.ts";
 import { noteUse } from "#access/last-used.ts";
 import type { Role } from "#access/scopes.ts";
 import { digestOf, matchesDigest, mintSecret, parseSecret } from "#access/secrets.ts";
-import type { InternalViewer } from "#access/viewer.ts";
+import type { TokenViewer } from "#access/viewer.ts";
 
 /** What the database says of a token and of its merchant. */
 export interface TokenRow {
@@ -34,7 +34,7 @@ export async function checkInternalToken(
   value: string,
   now: Date,
   find: (presented: PresentedInternalToken) => Promise<TokenRow | undefined>,
-): Promise<InternalViewer> {
+): Promise<TokenViewer> {
   const parsed = parseSecret("cit", value);
   if (parsed === undefined) throw fail("api_key_invalid", { message: "The internal token is not valid." });
   const row = await find({ tokenId: parsed.id, digest: digestOf(value).toString("base64") });

@@ -1,4 +1,5 @@
 /** Who asks: verifies the API key or the access token. Credentials of a suspended installation or merchant are refused, but where the operation says otherwise. */
+import { ownerOfRefused } from "#access/keys/api-keys.ts";
 import { serverMetadataPath } from "#access/oauth/oauth-terms.ts";
 import type { IntegratorViewer } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
@@ -19,9 +20,14 @@ export const identify: Step = {
     const door: Authentication<Call, IntegratorViewer> = {
       ...place,
       limiter: services.limiter,
-      verify: (authorization, call) => {
+      verify: async (authorization, call) => {
         if (authorization.scheme === "bearer" && !isKeyTaken) throw fail("oauth_token_invalid", { message: "Only an access token will do here." });
-        return verifyIntegrator(call.request, authorization, { credentials: services.credentials, admit: admission(call) });
+        try {
+          return await verifyIntegrator(call.request, authorization, { credentials: services.credentials, admit: admission(call) });
+        } catch (error) {
+          call.refused ??= ownerOfRefused(error);
+          throw error;
+        }
       },
     };
     return async (call) => {

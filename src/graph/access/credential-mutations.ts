@@ -4,6 +4,7 @@ import { createApiKey, revokeApiKey } from "#access/keys/api-keys.ts";
 import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
 import { type ApiKeyRow, findInternalTokens, type InternalTokenRow } from "#access/tenants/read-tenants.ts";
 import { overlapHours, rotateApiKey } from "#access/keys/rotate-key.ts";
+import { isPerson } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder, staff } from "#graph/builder.ts";
 import type { GraphContext } from "#graph/context.ts";
@@ -130,10 +131,15 @@ accessMutation("apiKeyRevoke", {
 });
 
 accessMutation("internalTokenCreate", {
-  description: "Makes an internal token. The token itself is in this answer and nowhere else.",
+  description:
+    "Makes an internal token. The token itself is in this answer and nowhere else. It is for holders of a token: one that a person made would outlive their account.",
   callers: staff,
   input: InternalTokenCreateInput,
   type: InternalTokenCreated,
+  refuse: (viewer) =>
+    isPerson(viewer)
+      ? fail("role_not_allowed", { message: "Who is signed in makes no internal tokens: they would outlive the account." })
+      : undefined,
   change: (transaction, access, { expiresAt, merchantId, ...input }) =>
     createInternalToken(transaction, access, { ...input, merchantId: merchantId ?? access.merchantId, expiresAt: expiresAt ?? null }),
   answer: async (context, { internalTokenId, value }) => ({ value, internalToken: await tokenOf(context, internalTokenId) }),

@@ -15,7 +15,11 @@ export const ModeEnum = defineEnum("Mode", {
 
 const CredentialEnum = defineEnum("Credential", {
   description: "What a caller showed.",
-  values: { api_key: "An API key of an installation.", oauth: "An OAuth access token of an installation.", internal_token: "An internal token." },
+  values: {
+    api_key: "An API key of an installation.",
+    oauth: "An OAuth access token of an installation.",
+    internal_token: "An internal token, or a person's session at the console.",
+  },
 });
 
 const RateLimit = builder.objectRef<{ bucket: string; quota: number; windowSeconds: number }>("RateLimit").implement({
@@ -46,7 +50,7 @@ ViewerRef.implement({
     role: t.field({
       type: "String",
       nullable: true,
-      description: "The role of the internal token; null for anyone else.",
+      description: "The role of the internal token, `admin` for a person at the console; null for anyone else.",
       resolve: (viewer) => (viewer.kind === "internal" ? viewer.role : null),
     }),
     apiKey: t.field({

@@ -12,15 +12,16 @@ import {
   staffList,
   type StaffRow,
 } from "#access/people/staff.ts";
+import { isPerson } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder, staff } from "#graph/builder.ts";
 import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { accessMutation, loadAnew } from "#graph/mutation.ts";
-import { OAuthGrantRef } from "#graph/refs.ts";
+import { OAuthGrantRef, StaffAccountRef, ViewerRef } from "#graph/refs.ts";
 import { ownerOf } from "#graph/tenancy.ts";
 
-const StaffAccount = builder.objectRef<StaffRow>("StaffAccount").implement({
+StaffAccountRef.implement({
   description: "A person of a merchant who may sign in and let apps in.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The account's id, `stf_…`." }),
@@ -82,7 +83,7 @@ const passwordDescription = "The password that was made, shown this once; null: 
 const StaffCreated = builder.objectRef<WithPassword>("StaffCreated").implement({
   description: "A new account.",
   fields: (t) => ({
-    staff: t.expose("staff", { type: StaffAccount, description: "What is known of it." }),
+    staff: t.expose("staff", { type: StaffAccountRef, description: "What is known of it." }),
     password: t.exposeString("password", { nullable: true, description: passwordDescription }),
   }),
 });
@@ -90,7 +91,7 @@ const StaffCreated = builder.objectRef<WithPassword>("StaffCreated").implement({
 const StaffPasswordSet = builder.objectRef<WithPassword>("StaffPasswordSet").implement({
   description: "An account with another password.",
   fields: (t) => ({
-    staff: t.expose("staff", { type: StaffAccount, description: "The account." }),
+    staff: t.expose("staff", { type: StaffAccountRef, description: "The account." }),
     password: t.exposeString("password", { nullable: true, description: passwordDescription }),
   }),
 });
@@ -149,7 +150,7 @@ accessMutation("staffDisable", {
   description: "Disables an account: it signs in nowhere from now on, also where it had, and the grants it gave are revoked.",
   callers: staff,
   input: StaffDisableInput,
-  type: StaffAccount,
+  type: StaffAccountRef,
   change: async (transaction, access, { staffId }) => {
     await disableStaff(transaction, access, staffId);
     return staffId;
@@ -161,7 +162,7 @@ accessMutation("staffEnable", {
   description: "Lets a disabled account sign in again, with the password that it had. The grants that were revoked stay so.",
   callers: staff,
   input: StaffEnableInput,
-  type: StaffAccount,
+  type: StaffAccountRef,
   change: async (transaction, access, { staffId }) => {
     await enableStaff(transaction, access, staffId);
     return staffId;
@@ -181,10 +182,22 @@ accessMutation("oauthGrantRevoke", {
   answer: ({ loaders }, id) => loadAnew(loaders.oauthGrants, id),
 });
 
+builder.objectField(ViewerRef, "staff", (t) =>
+  t.field({
+    type: StaffAccountRef,
+    nullable: true,
+    description: "The person who is signed in at the console; null when the call came with something else.",
+    resolve: async (viewer, _args, { db }) => {
+      if (!isPerson(viewer)) return null;
+      return (await staffList(db, viewer.merchantId).where("id", "=", viewer.staffId).executeTakeFirst()) ?? null;
+    },
+  }),
+);
+
 builder.queryFields((t) => ({
   staffAccounts: t.connection(
     {
-      type: StaffAccount,
+      type: StaffAccountRef,
       description: "The people of the merchants that the token sees, oldest first, disabled accounts included.",
       complexity: pageCost,
       authScopes: { callers: staff },
@@ -199,8 +212,12 @@ builder.queryFields((t) => ({
       description: "What the merchants that the token sees granted to OAuth clients, oldest first, revoked grants included.",
       complexity: pageCost,
       authScopes: { callers: staff },
-      resolve: (_root, args, context) =>
-        connectionOf(args, { db: context.db, query: grantList(context.db, ownerOf(context)), column: "oauth_grant.id" }),
+      args: { installationId: t.arg.id({ description: "Only those of this installation, `ins_…`; one that there is not has none." }) },
+      resolve: (_root, { installationId, ...args }, context) => {
+        const all = grantList(context.db, ownerOf(context));
+        const query = typeof installationId === "string" ? all.where("installationId", "=", installationId) : all;
+        return connectionOf(args, { db: context.db, query, column: "oauth_grant.id" });
+      },
     },
     ...listTypes("OAuthGrant", "grants"),
   ),

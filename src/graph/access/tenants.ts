@@ -216,8 +216,12 @@ builder.queryFields((t) => ({
       description: "The API keys of the merchants that the token sees, oldest first, revoked ones included.",
       complexity: pageCost,
       authScopes: { callers: staff },
-      resolve: (_root, args, context) =>
-        connectionOf(args, { db: context.db, query: apiKeyList(context.db, ownerOf(context)), column: "api_key.id" }),
+      args: { installationId: t.arg.id({ description: "Only those of this installation, `ins_…`; one that there is not has none." }) },
+      resolve: (_root, { installationId, ...args }, context) => {
+        const all = apiKeyList(context.db, ownerOf(context));
+        const query = typeof installationId === "string" ? all.where("installationId", "=", installationId) : all;
+        return connectionOf(args, { db: context.db, query, column: "api_key.id" });
+      },
     },
     ...listTypes("ApiKey", "API keys"),
   ),

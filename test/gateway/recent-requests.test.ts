@@ -1,0 +1,248 @@
+/** What apps sent is kept for who runs the merchant: with its error, for the installation it is of, and never at a request's cost. */
+import { setTimeout } from "node:timers/promises";
+import type { KyselyPlugin } from "kysely";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createRequestLog, failuresMax, keptDays, type NotedRequest, rowsMax, successesMax, sweepRequests } from "#access/requests/request-log.ts";
+import { sweeps } from "#app/sweeps.ts";
+import { createId } from "#foundation/ids.ts";
+import { createLog } from "#foundation/log.ts";
+import { createTokenClient } from "#test/support/token-client.ts";
+import { createWorld, type World } from "#test/support/world.ts";
+
+const identity = "/api/v1/open/identity";
+const dayMs = 86_400_000;
+
+describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await createWorld(engine);
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  interface Shown {
+    readonly id: string;
+    readonly [field: string]: unknown;
+  }
+  const fields = "id requestId operation method status errorCode docUrl durationMs at credentialId";
+  const ask = async (installationId: string, { args = "first: 50", shown = fields, token = "admin" } = {}) => {
+    await world.app.requests.flush();
+    const query = `{ installation(id: "${installationId}") { recentRequests(${args}) { totalCount pageInfo { endCursor hasNextPage } edges { node { ${shown} } } } } }`;
+    return world.graphql(query, { token });
+  };
+  const nodesOf = ({ body }: Awaited<ReturnType<typeof ask>>): Shown[] =>
+    body.data.installation.recentRequests.edges.map(({ node }: { node: Shown }) => node);
+  const operate = async (mutation: string) => {
+    const { body } = await world.graphql(`mutation { ${mutation} }`, { token: "operator" });
+    expect(body.errors).toBeUndefined();
+    return body.data[Object.keys(body.data)[0] ?? ""];
+  };
+  /** An installation of the merchant with a key. */
+  const install = async (merchant: "first" | "second" = "first") => {
+    const { id: appId } = await operate(`appCreate(input: { name: "Recent" }) { id }`);
+    const merchantId = world.demo.merchants[merchant].id;
+    const { id } = await operate(`installationCreate(input: { merchantId: "${merchantId}", appId: "${appId}", scopes: [CATALOG_READ] }) { id }`);
+    const made = await operate(`apiKeyCreate(input: { installationId: "${id}", name: "Key", scopes: [CATALOG_READ] }) { value apiKey { id } }`);
+    const send = (url: string, method = "GET") => world.send({ method, url, headers: { authorization: `Bearer ${made.value}` } });
+    return { id: id as string, keyId: made.apiKey.id as string, send };
+  };
+
+  it("are what the app sent, newest first, with the error as it was answered", async () => {
+    const { id, keyId, send } = await install();
+    const good = await send(identity);
+    const bad = await send("/api/v1/open/webhooks/endpoints");
+    expect([good.status, bad.status]).toEqual([200, 403]);
+    const nodes = nodesOf(await ask(id));
+    const by = { method: "GET", at: world.clock.now().toISOString(), credentialId: keyId, durationMs: expect.any(Number) };
+    const ofIds = (answer: typeof good) => ({ id: answer.headers["x-request-id"], requestId: answer.headers["x-request-id"] });
+    expect(nodes.toSorted((one, two) => Number(two["status"]) - Number(one["status"]))).toEqual([
+      {
+        ...by,
+        ...ofIds(bad),
+        operation: "listInstallationWebhooks",
+        status: 403,
+        errorCode: "scope_missing",
+        docUrl: bad.body.error.docUrl,
+      },
+      { ...by, ...ofIds(good), operation: "getApiKeyIdentity", status: 200, errorCode: null, docUrl: null },
+    ]);
+    expect(nodes.map((node) => node.id)).toEqual(
+      nodes
+        .map((node) => node.id)
+        .toSorted()
+        .toReversed(),
+    );
+    const failed = await ask(id, { args: "first: 50, onlyFailed: true", shown: "id apiKey { id }" });
+    expect(nodesOf(failed)).toEqual([{ id: bad.headers["x-request-id"], apiKey: { id: keyId } }]);
+    expect(failed.body.data.installation.recentRequests.totalCount).toBe(1);
+  });
+
+  it("are read page by page, none twice and none left out", async () => {
+    const { id, send } = await install();
+    const sent = new Set<unknown>();
+    for (let count = 0; count < 7; count += 1) sent.add((await send(identity)).headers["x-request-id"]);
+    const seen: string[] = [];
+    for (let after = ""; ;) {
+      const answer = await ask(id, { args: `first: 3${after === "" ? "" : `, after: "${after}"`}`, shown: "id" });
+      seen.push(...nodesOf(answer).map((node) => node.id));
+      const { endCursor, hasNextPage } = answer.body.data.installation.recentRequests.pageInfo;
+      if (hasNextPage !== true) break;
+      after = endCursor;
+    }
+    expect(seen).toHaveLength(7);
+    expect(new Set(seen)).toEqual(sent);
+  });
+
+  it("have the refusals of keys that are known: revoked, expired, and cut with the installation", async () => {
+    const { id, keyId, send } = await install();
+    await operate(`installationSuspend(input: { installationId: "${id}" }) { id }`);
+    expect((await send("/api/v1/open/catalog/products")).body.error.code).toBe("installation_suspended");
+    await operate(`installationResume(input: { installationId: "${id}" }) { id }`);
+    await operate(`apiKeyRevoke(input: { apiKeyId: "${keyId}" }) { id }`);
+    expect((await send(identity)).body.error.code).toBe("api_key_revoked");
+    await send("/api/v1/public/products/search?q=x");
+    const nodes = nodesOf(await ask(id, { shown: "status errorCode credentialId" }));
+    expect(new Map(nodes.map(({ errorCode, ...node }) => [errorCode, node]))).toEqual(
+      new Map([
+        ["installation_suspended", { status: 401, credentialId: keyId }],
+        ["api_key_revoked", { status: 401, credentialId: keyId }],
+      ]),
+    );
+    expect(nodes).toHaveLength(2);
+  });
+
+  it("have those that came with an access token, which is no API key", async () => {
+    const client = await createTokenClient(world);
+    const answer = await client.send({ url: identity });
+    const [node] = nodesOf(await ask(answer.body.data.installation.id, { args: "first: 1", shown: "id credentialId apiKey { id }" }));
+    expect(node).toEqual({ id: answer.headers["x-request-id"], credentialId: client.grantId, apiKey: null });
+  });
+
+  it("are neither those without a credential nor those whose credential is nobody's", async () => {
+    await world.app.requests.flush();
+    const { db } = world.database;
+    const count = async () => (await db.selectFrom("apiRequest").select("id").execute()).length;
+    const before = await count();
+    await world.get("/api/v1/public/products/search?q=x");
+    await world.get(identity);
+    await world.get(identity, { authorization: `Bearer ${world.demo.keys.full.slice(0, -1)}A` });
+    await world.graphql("{ viewer { role } }");
+    await world.app.requests.flush();
+    expect(await count()).toBe(before);
+  });
+
+  it("are shown to who runs that merchant or reads it, and to no other merchant", async () => {
+    const [own, foreign] = [await install("first"), await install("second")];
+    await own.send(identity);
+    await foreign.send(identity);
+    for (const token of ["admin", "analyst"]) {
+      expect((await ask(foreign.id, { token })).body.data.installation).toBeNull();
+      expect(nodesOf(await ask(own.id, { token, shown: "id credentialId" }))).toMatchObject([{ credentialId: own.keyId }]);
+    }
+    expect(nodesOf(await ask(foreign.id, { token: "operator" }))).toMatchObject([{ credentialId: foreign.keyId }]);
+    const refused = await ask(own.id, { token: "analyst", shown: "apiKey { id }" });
+    expect(refused.body.errors[0].extensions.code).toBe("role_not_allowed");
+    const neighbour = await install("second");
+    expect(nodesOf(await ask(neighbour.id, { token: "operator" }))).toEqual([]);
+  });
+
+  it("are deleted after some days, and not before", async () => {
+    const { id, send } = await install();
+    await send(identity);
+    expect(nodesOf(await ask(id))).toHaveLength(1);
+    const { db } = world.database;
+    const at = Date.now();
+    await sweepRequests(db, new Date(at + keptDays * dayMs - 3_600_000));
+    expect(nodesOf(await ask(id))).toHaveLength(1);
+    const sweep = sweeps.find(({ name }) => name === "delete what apps sent some days ago");
+    await sweep?.run(world.app.services, { now: new Date(at + keptDays * dayMs + 3_600_000), signal: new AbortController().signal });
+    expect(nodesOf(await ask(id))).toEqual([]);
+  });
+
+  const noted = (installationId: string, status: number): NotedRequest => ({
+    id: createId("request"),
+    merchantId: "mer_1",
+    installationId,
+    credentialId: "key_1",
+    operation: "getApiKeyIdentity",
+    method: "GET",
+    status,
+    errorCode: status === 200 ? null : "scope_missing",
+    durationMs: 1,
+  });
+
+  it("are a sample: so many failures and successes of an installation between two writes, however many it sends", async () => {
+    const { db } = world.database;
+    const log = createRequestLog({ db, clock: world.clock, log: createLog("silent") });
+    const kept = async (installationId: string) =>
+      (await db.selectFrom("apiRequest").select("status").where("installationId", "=", installationId).execute()).map(({ status }) => status);
+    const many = (installationId: string, count: number) => {
+      for (let index = 0; index < count; index += 1) log.note(noted(installationId, index % 2 === 0 ? 200 : 403));
+    };
+    many("ins_busy", 400);
+    many("ins_quiet", 6);
+    await log.flush();
+    const busy = await kept("ins_busy");
+    expect([busy.filter((status) => status === 403).length, busy.filter((status) => status === 200).length]).toEqual([failuresMax, successesMax]);
+    expect(await kept("ins_quiet")).toHaveLength(6);
+    many("ins_busy", 2);
+    await log.flush();
+    expect(await kept("ins_busy")).toHaveLength(failuresMax + successesMax + 2);
+  });
+
+  it("are all written down when it has stopped, those too that were noted during a write", async () => {
+    let written = 0;
+    const slowly: KyselyPlugin = {
+      transformQuery: ({ node }) => node,
+      transformResult: async ({ result }) => {
+        await setTimeout(20);
+        written += 1;
+        return result;
+      },
+    };
+    const log = createRequestLog({ db: world.database.db.withPlugin(slowly), clock: world.clock, log: createLog("silent") });
+    log.note(noted("ins_early", 200));
+    const first = log.flush();
+    log.note(noted("ins_late", 200));
+    const second = log.flush();
+    await log.stop();
+    expect(written).toBe(2);
+    await Promise.all([first, second]);
+  });
+
+  it("have a bound in all, whoever sends them", async () => {
+    const { db } = world.database;
+    const log = createRequestLog({ db, clock: world.clock, log: createLog("silent") });
+    for (let index = 0; index < 2 * rowsMax; index += 1) log.note(noted(`ins_many_${index}`, 403));
+    await log.stop();
+    const rows = await db.selectFrom("apiRequest").select("id").where("installationId", "like", "ins_many_%").execute();
+    expect(rows).toHaveLength(rowsMax);
+  });
+});
+
+it("goes on where nothing can be written down, says so once, and writes again when it can", async () => {
+  await using world = await createWorld("pglite");
+  const { db } = world.database;
+  const warned = () => world.logged.filter(({ msg }) => String(msg).startsWith("What apps sent could not be written down")).length;
+  await db.schema.alterTable("api_request").renameTo("api_request_gone").execute();
+  for (let time = 0; time < 3; time += 1) {
+    expect((await world.getWithKey(identity)).status).toBe(200);
+    await world.app.requests.flush();
+  }
+  expect(warned()).toBe(1);
+  await db.schema.alterTable("api_request_gone").renameTo("api_request").execute();
+  expect((await world.getWithKey(identity)).status).toBe(200);
+  await world.app.requests.flush();
+  expect(await db.selectFrom("apiRequest").select("operation").execute()).toEqual([{ operation: "getApiKeyIdentity" }]);
+});
+
+it("writes the last of it when the service closes, and by itself while it listens", async () => {
+  await using world = await createWorld("pglite", { environment: { PORT: "0" } });
+  const { db } = world.database;
+  const count = async () => (await db.selectFrom("apiRequest").select("id").execute()).length;
+  await world.app.listen();
+  await world.getWithKey(identity);
+  await expect.poll(count, { timeout: 20_000 }).toBe(1);
+  await world.getWithKey(identity);
+  await world.app.close();
+  expect(await count()).toBe(2);
+});
