@@ -1,5 +1,5 @@
 /**
- * Fills an empty database with the two demo merchants, their catalogues and an app installed at both. Keys, tokens and the search index are
+ * Fills an empty database with the two demo merchants, their catalogues, what was searched for in them and an app installed at both. Keys, tokens and the search index are
  * the caller's: it knows the secrets and the clock.
  */
 import { scopes } from "#access/scopes.ts";
@@ -12,6 +12,7 @@ import { insertProducts, type ProductRows } from "#demo/rows/insert-products.ts"
 import { insertRows, type Row } from "#demo/rows/insert-rows.ts";
 import { merchantRows, type MerchantRows } from "#demo/rows/merchant-rows.ts";
 import { productRows, slugOf } from "#demo/rows/product-rows.ts";
+import { searchRows } from "#demo/search/search-rows.ts";
 import { combinationsOf, skuOf } from "#demo/rows/variant-rows.ts";
 
 export interface DemoSeed {
@@ -46,6 +47,7 @@ export async function seedDemo(transaction: Transaction, { now }: { readonly now
   const second = fill(roastery, { now, firstNumber: 1 + first.products.length });
   await insertMerchants(transaction, [first.merchant, second.merchant]);
   await insertProducts(transaction, [...first.products, ...second.products]);
+  await insertRows(transaction, { searchQueryDay: searchRows(now) });
   const [firstId, secondId] = [first.merchant.merchant.id, second.merchant.merchant.id];
   const at = new Date(now.getTime() - catalogueAgeDays * dayMs);
   const [firstInstallation, secondInstallation] = await insertApp(transaction, { at, merchantIds: [firstId, secondId] });

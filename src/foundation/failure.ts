@@ -195,9 +195,12 @@ export function toErrorBody(failure: Failure, requestId: string, publicUrl: stri
       allowed: detail.allowed ?? null,
     })),
     conflict: conflictPart,
-    docUrl: `${publicUrl}/docs/errors#${failure.code}`,
+    docUrl: docUrlOf(failure.code, publicUrl),
   };
 }
+
+/** Where a code is explained. */
+export const docUrlOf = (code: string, publicUrl: string): string => `${publicUrl}/docs/errors#${code}`;
 
 /** Everything retryable says when, except a locked cart: how long a buyer takes to check out is nobody's to promise. */
 export function retryAfterSecondsOf(failure: Failure): number | null {

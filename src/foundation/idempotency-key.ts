@@ -3,7 +3,11 @@ import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
 
 /** Printable ASCII but `"`, `\`, `,` and `;`, which would be structure in a header. */
-const keyPattern = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]{1,255}$/;
+const characters = String.raw`[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]{1,255}`;
+const keyPattern = new RegExp(`^${characters}$`);
+
+/** What the header may be, for whoever makes one: the key, or the key in quotes. */
+export const idempotencyHeaderPattern = `^(?:${characters}|"${characters}")$`;
 
 /** `"abc"` (a structured field's string) and `abc` are the same key; undefined when it is none. */
 export function parseIdempotencyKey(text: string): string | undefined {

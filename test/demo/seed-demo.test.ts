@@ -42,8 +42,8 @@ describeOnBoth("the demo", (open) => {
   };
 
   it("is written with one statement a table", () => {
-    expect(tables).toHaveLength(19);
-    expect(new Set(tables).size).toBe(19);
+    expect(tables).toHaveLength(20);
+    expect(new Set(tables).size).toBe(20);
   });
 
   it("has two merchants in test mode, each with an installation of one app that has all four scopes", async () => {

@@ -12,8 +12,9 @@ import { type ReturnToSettle, settleReturn } from "./settle-return.ts";
 
 export async function withdrawUnsent(transaction: Transaction, tenant: OrderTenant, { order, found }: ReturnToSettle): Promise<OrderOutcome> {
   if (order.status === "completed") return settleReturn(transaction, tenant, { order, found, units: found.lines });
-  const { lines } = found;
-  const canceled = await cancelUnits(transaction, tenant, { order, lines, reason: "changed_mind", note: null, actor: tenant.actor });
+  const { id: returnId, lines } = found;
+  const cancellation = { order, lines, reason: "changed_mind", note: null, actor: tenant.actor, returnId };
+  const canceled = await cancelUnits(transaction, tenant, cancellation);
   await transaction
     .updateTable("orderReturn")
     .set({ refundMinor: canceled.reducedMinor ?? 0 })

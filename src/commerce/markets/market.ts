@@ -12,6 +12,7 @@ import { fail, type FailureConflict } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { isCountry } from "#foundation/locales.ts";
 import { isCurrency } from "#foundation/money.ts";
+import { isTimeZone } from "#foundation/period.ts";
 
 /** The whole market: what stands here replaces what was. */
 export interface MarketUpsertInput {
@@ -66,16 +67,6 @@ function marketFaults(input: MarketUpsertInput): Faults {
     ),
     ...repeatFaults(input.countries, (index) => `/countries/${index}`),
   ];
-}
-
-/** A name, not an offset: `+01:00` knows no summer. */
-function isTimeZone(text: string): boolean {
-  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(text)) return false;
-  try {
-    return Intl.DateTimeFormat("en", { timeZone: text }).resolvedOptions().timeZone !== "";
-  } catch {
-    return false;
-  }
 }
 
 interface Market {

@@ -138,6 +138,8 @@ export interface UnitsToCancel {
   readonly note: string | null;
   /** In whose name. */
   readonly actor: OrderActor;
+  /** The return that it settles. */
+  readonly returnId?: string;
 }
 
 /** Writes a cancellation that is decided. Promotions are locked before stock. */
@@ -204,7 +206,7 @@ async function moveMoney(
   tenant: OrderTenant,
   { cancellation, value }: { readonly cancellation: UnitsToCancel; readonly value: CancellationValue },
 ): Promise<OrderHappening[]> {
-  const { order, note } = cancellation;
+  const { order, note, returnId = null } = cancellation;
   const { reducedMinor, refundMinor } = value;
   await voidIfNothingOwed(transaction, tenant, { order, reducedMinor, refundMinor });
   if (value.refundMinor === 0) return [];
@@ -212,6 +214,7 @@ async function moveMoney(
     lines: value.lines.map(({ lineId, quantity, amountMinor }) => ({ lineId, quantity, amountMinor })),
     shippingMinor: value.shippingMinor,
   });
-  const id = await queueRefund(transaction, tenant, { order, amountMinor: value.refundMinor, reason: "order_canceled", note, ...covered });
+  const refund = { order, amountMinor: value.refundMinor, reason: "order_canceled", note, returnId, ...covered };
+  const id = await queueRefund(transaction, tenant, refund);
   return [{ type: "refund.created", id }];
 }

@@ -2,9 +2,11 @@
 import { z } from "zod";
 import type { ProductSummary } from "#commerce/catalog/render-product.ts";
 import { renderSummary } from "#commerce/catalog/render-summary.ts";
+import { isPersonal } from "#commerce/search/personal-query.ts";
+import type { SearchInput } from "#commerce/search/search-form.ts";
 import { type SearchResult, searchProducts } from "#commerce/search/search-products.ts";
 import { failAt } from "#foundation/failure.ts";
-import { builder, everybody } from "#graph/builder.ts";
+import { builder, type Caller, callerOf, everybody } from "#graph/builder.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { defineEnum } from "#graph/enums.ts";
 import { ProductListing } from "./products.ts";
@@ -232,10 +234,25 @@ builder.queryField("productSearch", (t) =>
       }
       const merchant = await merchantFilter(context, args.merchant ?? undefined);
       const input = { ...args, category: args.category ?? undefined, merchant };
-      return { input, result: await searchProducts(context.db, input, context.clock.now()) };
+      const result = await searchProducts(context.db, input, context.clock.now());
+      countSearch(context, input, result);
+      return { input, result };
     },
   }),
 );
+
+const buyers: ReadonlySet<Caller> = new Set(["anonymous", "api_key", "oauth", "storefront"]);
+
+/** A search is counted once, however many pages of it are looked at; what those who run the shop try out is not, nor what tells of a person. */
+function countSearch(
+  { viewer, buyerReference, client, services }: GraphContext,
+  { q, page, market, merchant }: Pick<SearchInput, "q" | "page" | "market" | "merchant">,
+  { query, totalItems }: SearchResult,
+): void {
+  if (page > 1 || !buyers.has(callerOf(viewer)) || isPersonal(q)) return;
+  const hasResults = totalItems > 0;
+  services.searchCounts?.note({ client: buyerReference ?? client, merchant, country: market, query: query.normalized, hasResults });
+}
 
 async function merchantFilter({ viewer, loaders }: GraphContext, asked: string | undefined): Promise<string | undefined> {
   if (viewer.kind !== "internal" || viewer.merchantId === null) return asked;

@@ -1,0 +1,101 @@
+/** How far carts come: to a checkout, to its submission, to an order; and how checkouts end. A cart counts when it was made, whatever becomes of it later. */
+import { type RawBuilder, sql } from "kysely";
+import type { CancelReason } from "#commerce/carts/session-end.ts";
+import type { SessionStatus } from "#commerce/checkout/session-aggregate.ts";
+import type { Reader } from "#database/transaction.ts";
+import type { Bucket } from "#foundation/period.ts";
+import { bucketOf, isInScope, type ReportScope } from "./report-scope.ts";
+
+type Step = "carts" | "checkouts" | "submittedCheckouts" | "orders";
+
+export interface SessionOutcome {
+  readonly status: SessionStatus;
+  /** Where it was canceled. */
+  readonly reason: CancelReason | null;
+  readonly sessions: number;
+}
+
+export interface FunnelFigures extends Readonly<Record<Step, number>> {
+  readonly sessions: number;
+  /** Orders of all carts, 0 to 1; null: there were no carts. */
+  readonly conversionRate: number | null;
+  /** The most frequent first. */
+  readonly outcomes: readonly SessionOutcome[];
+}
+
+export interface FunnelReport {
+  readonly totals: FunnelFigures;
+  readonly buckets: readonly (FunnelFigures & Bucket)[];
+}
+
+interface FunnelAsked extends ReportScope {
+  readonly buckets: readonly Bucket[];
+  readonly now: Date;
+}
+
+export async function readFunnel(reader: Reader, asked: FunnelAsked): Promise<FunnelReport> {
+  const { rows } = await funnelStatement(asked).execute(reader);
+  const byBucket = Map.groupBy(rows, ({ bucket }) => bucket);
+  return {
+    totals: toFigures(rows),
+    buckets: asked.buckets.map((bucket, index) => ({ ...bucket, ...toFigures(byBucket.get(index + 1) ?? []) })),
+  };
+}
+
+interface Row {
+  readonly bucket: number;
+  readonly step: Step | "sessions";
+  /** Of sessions. */
+  readonly status: SessionStatus | null;
+  readonly reason: CancelReason | null;
+  readonly count: number;
+}
+
+/**
+ * A session that ran out is expired from that moment on, written or not. One whose payment failed is open again, and was submitted all the same: its
+ * payment tells.
+ */
+function funnelStatement({ buckets, now, ...scope }: FunnelAsked): RawBuilder<Row> {
+  return sql<Row>`
+    with made as materialized (
+      select c.id, ${bucketOf("c.created_at", buckets)} as bucket from cart c where ${isInScope(scope, "c", "created_at")} and c.status <> 'merged'),
+    checkout as materialized (
+      select m.bucket, s.cart_id, case when s.status = 'open' and s.expires_at <= ${now}::timestamptz then 'expired' else s.status end as status,
+        s.cancel_reason, s.submitted_at is not null or exists (select from payment p where p.session_id = s.id) as is_submitted
+      from made m join hosted_checkout_session s on s.cart_id = m.id)
+    select bucket, 'carts' as step, null as status, null as reason, count(*)::int as count from made group by 1
+    union all
+    select bucket, 'checkouts', null, null, count(distinct cart_id)::int from checkout group by 1
+    union all
+    select bucket, 'submittedCheckouts', null, null, count(distinct cart_id)::int from checkout where is_submitted group by 1
+    union all
+    select m.bucket, 'orders', null, null, count(*)::int from made m join sales_order o on o.cart_id = m.id group by 1
+    union all
+    select bucket, 'sessions', status, cancel_reason, count(*)::int from checkout group by 1, status, cancel_reason`;
+}
+
+function toFigures(rows: readonly Row[]): FunnelFigures {
+  const total = (step: Row["step"]): number => rows.reduce((sum, row) => sum + (row.step === step ? row.count : 0), 0);
+  const [carts, orders] = [total("carts"), total("orders")];
+  return {
+    carts,
+    checkouts: total("checkouts"),
+    submittedCheckouts: total("submittedCheckouts"),
+    orders,
+    sessions: total("sessions"),
+    conversionRate: carts === 0 ? null : orders / carts,
+    outcomes: toOutcomes(rows),
+  };
+}
+
+function toOutcomes(rows: readonly Row[]): SessionOutcome[] {
+  const groups = Map.groupBy(rows, ({ status, reason }) => `${status} ${reason}`);
+  const outcomes = [...groups.values()].flatMap(([first, ...others]): SessionOutcome[] =>
+    first === undefined || first.status === null
+      ? []
+      : [{ status: first.status, reason: first.reason, sessions: others.reduce((sum, { count }) => sum + count, first.count) }],
+  );
+  return outcomes.toSorted(
+    (one, other) => other.sessions - one.sessions || (`${one.status} ${one.reason}` < `${other.status} ${other.reason}` ? -1 : 1),
+  );
+}

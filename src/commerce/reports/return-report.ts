@@ -1,0 +1,88 @@
+/** What came back and why: the returns that were asked for in a time, by their kind and reason, and what became of them. */
+import { type RawBuilder, sql } from "kysely";
+import type { ReturnReason } from "#commerce/after-sales/reasons.ts";
+import type { ReturnKind } from "#commerce/orders/order-words.ts";
+import type { Reader } from "#database/transaction.ts";
+import { isInScope, type ReportScope, toAmount } from "./report-scope.ts";
+
+export interface ReturnFigures {
+  readonly currency: string;
+  readonly returns: number;
+  readonly units: number;
+  readonly declined: number;
+  readonly canceled: number;
+  readonly closed: number;
+  readonly promisedMinor: number;
+  readonly feeMinor: number;
+  readonly refundedMinor: number;
+}
+
+export interface ReturnReport {
+  readonly totals: readonly ReturnFigures[];
+  /** The most frequent first. */
+  readonly reasons: readonly (ReturnFigures & { readonly kind: ReturnKind; readonly reason: ReturnReason })[];
+}
+
+interface ReturnsAsked extends ReportScope {
+  readonly currencies: readonly string[];
+}
+
+export async function readReturns(reader: Reader, asked: ReturnsAsked): Promise<ReturnReport> {
+  const { rows } = await returnStatement(asked).execute(reader);
+  const totals = new Map(rows.flatMap((row) => (row.kind === null ? [[row.currency, row]] : [])));
+  return {
+    totals: [...new Set([...asked.currencies, ...totals.keys()])].toSorted().map((currency) => toFigures(currency, totals.get(currency))),
+    reasons: rows.flatMap(({ kind, reason, ...row }) =>
+      kind === null || reason === null ? [] : [{ kind, reason, ...toFigures(row.currency, row) }],
+    ),
+  };
+}
+
+interface Row {
+  readonly currency: string;
+  /** Null: any. */
+  readonly kind: ReturnKind | null;
+  readonly reason: ReturnReason | null;
+  readonly returns: number;
+  readonly declined: number;
+  readonly canceled: number;
+  readonly closed: number;
+  /** Sums of nothing are null. */
+  readonly units: string | null;
+  readonly promised: string | null;
+  readonly fee: string | null;
+  readonly refunded: string | null;
+}
+
+/** Units and refunds are added up by return before returns are: one with two of them is one return. */
+function returnStatement(scope: ReturnsAsked): RawBuilder<Row> {
+  return sql<Row>`
+    with asked as (
+      select r.currency, r.kind, r.reason, r.status, r.status not in ('declined', 'canceled') as is_wanted, r.refund_minor, r.fee_minor,
+        (select sum(l.quantity) from return_line l where l.return_id = r.id) as units,
+        (select sum(m.amount_minor) from refund m where m.order_id = r.order_id and m.return_id = r.id and m.status = 'succeeded') as refunded
+      from (select o.currency, o.market_id, r.* from order_return r join sales_order o on o.id = r.order_id) as r
+      where ${isInScope(scope, "r", "requested_at")})
+    select currency, kind, reason, count(*)::int as returns, count(*) filter (where status = 'declined')::int as declined,
+      count(*) filter (where status = 'canceled')::int as canceled, count(*) filter (where status = 'closed')::int as closed,
+      sum(units)::text as units, sum(refund_minor) filter (where is_wanted)::text as promised, sum(fee_minor) filter (where is_wanted)::text as fee,
+      sum(refunded)::text as refunded
+    from asked group by grouping sets ((currency), (currency, kind, reason)) order by returns desc, currency, kind, reason`;
+}
+
+const nothing = { returns: 0, declined: 0, canceled: 0, closed: 0, units: "0", promised: "0", fee: "0", refunded: "0" };
+
+function toFigures(currency: string, row: Omit<Row, "currency" | "kind" | "reason"> = nothing): ReturnFigures {
+  const { returns, declined, canceled, closed } = row;
+  return {
+    currency,
+    returns,
+    units: toAmount(row.units),
+    declined,
+    canceled,
+    closed,
+    promisedMinor: toAmount(row.promised),
+    feeMinor: toAmount(row.fee),
+    refundedMinor: toAmount(row.refunded),
+  };
+}

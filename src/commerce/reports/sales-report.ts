@@ -1,0 +1,98 @@
+/** What was sold: the orders by the moment when they were placed, what their buyers were to pay, and what became of it since. */
+import { type RawBuilder, sql } from "kysely";
+import type { Reader } from "#database/transaction.ts";
+import type { Bucket } from "#foundation/period.ts";
+import { bucketOf, isInScope, type ReportScope, toAmount } from "./report-scope.ts";
+
+type Amount = "gross" | "reduced" | "refunded" | "discount" | "shipping" | "tax";
+
+export interface SalesFigures extends Readonly<Record<`${Amount}Minor`, number>> {
+  readonly currency: string;
+  readonly orders: number;
+  readonly canceledOrders: number;
+  readonly units: number;
+  readonly netMinor: number;
+  /** Null: there were no orders. */
+  readonly averageOrderMinor: number | null;
+}
+
+export interface SalesOfCurrency {
+  readonly currency: string;
+  readonly totals: SalesFigures;
+  readonly buckets: readonly (SalesFigures & Bucket)[];
+}
+
+interface SalesAsked extends ReportScope {
+  readonly buckets: readonly Bucket[];
+  /** Those that are shown even where nothing was sold. */
+  readonly currencies: readonly string[];
+}
+
+export async function readSales(reader: Reader, asked: SalesAsked): Promise<readonly SalesOfCurrency[]> {
+  const { rows } = await salesStatement(asked).execute(reader);
+  const byCurrency = Map.groupBy(rows, ({ currency }) => currency);
+  return [...new Set([...asked.currencies, ...byCurrency.keys()])].toSorted().map((currency) => {
+    const byBucket = new Map((byCurrency.get(currency) ?? []).map((row) => [row.bucket, row]));
+    return {
+      currency,
+      totals: toFigures(currency, byBucket.get(null)),
+      buckets: asked.buckets.map((bucket, index) => ({ ...bucket, ...toFigures(currency, byBucket.get(index + 1)) })),
+    };
+  });
+}
+
+/** Sums of nothing are null. */
+interface Row extends Readonly<Record<Amount | "units", string | null>> {
+  readonly currency: string;
+  /** Null: of the whole time. */
+  readonly bucket: number | null;
+  readonly orders: number;
+  readonly canceledOrders: number;
+}
+
+/** Refunds and units are added up by themselves before they meet their orders: an order with two of them is one order. */
+function salesStatement({ buckets, ...scope }: SalesAsked): RawBuilder<Row> {
+  return sql<Row>`
+    with placed as materialized (
+      select o.id, ${bucketOf("o.placed_at", buckets)} as bucket, o.currency, o.status, o.total_minor, o.reduced_minor, o.discount_minor, o.shipping_minor, o.tax_minor
+      from sales_order o where ${isInScope(scope, "o", "placed_at")}),
+    counted as (
+      select currency, bucket, count(*) as orders, count(*) filter (where status = 'canceled') as canceled_orders, sum(total_minor) as gross,
+        sum(reduced_minor) as reduced, sum(discount_minor) as discount, sum(shipping_minor) as shipping, sum(tax_minor) as tax, 0 as units, 0 as refunded
+      from placed group by 1, 2
+      union all
+      select p.currency, p.bucket, 0, 0, 0, 0, 0, 0, 0, sum(l.ordered), 0 from placed p join order_line l on l.order_id = p.id group by 1, 2
+      union all
+      select p.currency, p.bucket, 0, 0, 0, 0, 0, 0, 0, 0, sum(r.amount_minor)
+      from placed p join refund r on r.order_id = p.id where r.status = 'succeeded' group by 1, 2)
+    select currency, bucket, sum(orders)::int as orders, sum(canceled_orders)::int as canceled_orders, sum(gross)::text as gross,
+      sum(reduced)::text as reduced, sum(discount)::text as discount, sum(shipping)::text as shipping, sum(tax)::text as tax,
+      sum(units)::text as units, sum(refunded)::text as refunded
+    from counted group by grouping sets ((currency), (currency, bucket))`;
+}
+
+const nothing = { orders: 0, canceledOrders: 0, gross: "0", reduced: "0", refunded: "0", discount: "0", shipping: "0", tax: "0", units: "0" };
+
+function toFigures(currency: string, row: Omit<Row, "currency" | "bucket"> = nothing): SalesFigures {
+  const { orders, canceledOrders } = row;
+  const [grossMinor, reducedMinor] = [toAmount(row.gross), toAmount(row.reduced)];
+  return {
+    currency,
+    orders,
+    canceledOrders,
+    units: toAmount(row.units),
+    grossMinor,
+    reducedMinor,
+    netMinor: grossMinor - reducedMinor,
+    refundedMinor: toAmount(row.refunded),
+    discountMinor: toAmount(row.discount),
+    shippingMinor: toAmount(row.shipping),
+    taxMinor: toAmount(row.tax),
+    averageOrderMinor: orders === 0 ? null : halfUp(grossMinor, orders),
+  };
+}
+
+/** In whole numbers, since a quotient of doubles may be rounded twice. */
+function halfUp(amountMinor: number, parts: number): number {
+  return Number((BigInt(amountMinor) * 2n + BigInt(parts)) / (BigInt(parts) * 2n));
+}

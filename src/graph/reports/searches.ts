@@ -1,0 +1,76 @@
+/** The report on what was searched for. */
+import { readSearches, type SearchFigures, type SearchReport } from "#commerce/reports/search-report.ts";
+import { clientsMin } from "#commerce/search/search-counts.ts";
+import type { Period } from "#foundation/period.ts";
+import { builder, readers } from "#graph/builder.ts";
+import { listedOwner } from "#graph/tenancy.ts";
+import { bucketsCost, firstArgs, firstCost, PeriodRef, periodOf, reportArgs, totalsCost } from "./report-period.ts";
+
+const Figures = builder.interfaceRef<SearchFigures>("SearchFigures").implement({
+  description: `Searches by buyers, over REST and by storefronts, first pages alone. What fewer than ${clientsMin} clients searched for on a day, in a country, is not known, nor what has an e-mail address in it, or a number of nine digits or more that is no GTIN (of a telephone, an account, a card). A name is not recognised.`,
+  fields: (t) => ({
+    searches: t.exposeInt("searches", { description: "How often something was searched for." }),
+    empty: t.exposeInt("empty", {
+      description: "Of them, how often nothing was found, with misspelt words corrected and the filters that were set.",
+    }),
+  }),
+});
+
+const Totals = builder.objectRef<SearchReport["totals"]>("SearchTotals").implement({
+  description: "All searches that are known.",
+  interfaces: [Figures],
+  fields: (t) => ({ queries: t.exposeInt("queries", { description: "How many different queries." }) }),
+});
+
+const OfQuery = builder.objectRef<SearchReport["top"][number]>("SearchReportRow").implement({
+  description: "One query.",
+  interfaces: [Figures],
+  fields: (t) => ({ query: t.exposeString("query", { description: "What was searched for, without accents, in lower case, cut into words." }) }),
+});
+
+const Report = builder.objectRef<SearchReport & { readonly period: Period }>("SearchReport").implement({
+  description:
+    "What was searched for. Of a merchant: among its products, and among all merchants' at once; what was searched for among another's alone is that one's.",
+  fields: (t) => ({
+    period: t.expose("period", { type: PeriodRef, complexity: totalsCost, description: "The time that it is about: days of UTC." }),
+    totals: t.expose("totals", { type: Totals, complexity: totalsCost, description: "All together." }),
+    top: t.field({
+      type: [OfQuery],
+      description: "The most frequent queries, the most frequent first.",
+      complexity: bucketsCost,
+      resolve: ({ top }) => top,
+    }),
+    withoutResults: t.field({
+      type: [OfQuery],
+      description: "The queries that most often found nothing, the most frequent of them first.",
+      complexity: bucketsCost,
+      resolve: ({ withoutResults }) => withoutResults,
+    }),
+  }),
+});
+
+const utcArgs = builder.args((t) => ({
+  timeZone: t.string({ description: "A name of the IANA database, as for every report; searches are counted by days of UTC all the same." }),
+}));
+
+builder.queryField("searchReport", (t) =>
+  t.field({
+    type: Report,
+    description: "What was searched for most, and what was not found, by days of UTC. Searches are counted within ten seconds.",
+    authScopes: { callers: readers },
+    complexity: firstCost,
+    args: {
+      ...reportArgs,
+      ...firstArgs,
+      ...utcArgs,
+      market: t.arg({ type: "CountryCode", description: "Only searches for what is sold to this country." }),
+    },
+    resolve: async (_root, { market, first, ...args }, context) => {
+      periodOf(args);
+      const period = periodOf({ ...args, timeZone: "UTC" });
+      const { from, to } = period;
+      const asked = { merchantId: listedOwner(context, args.merchantId), country: market ?? null, from, to, first };
+      return { period, ...(await context.services.readOnly((reader) => readSearches(reader, asked))) };
+    },
+  }),
+);

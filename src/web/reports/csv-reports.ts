@@ -1,0 +1,148 @@
+/** The reports that can be had as a table: what is asked of the graph for each, and how its answer becomes rows. */
+import { type DocumentNode, parse } from "graphql";
+import type { Cell } from "./csv.ts";
+
+type Row = Readonly<Record<string, Cell>>;
+
+export interface CsvReport {
+  readonly document: DocumentNode;
+  /** What it may be asked with beside from and to: a text, a whole number, or one of some words. */
+  readonly parameters: Readonly<Record<string, "text" | "integer" | readonly string[]>>;
+  readonly columns: readonly string[];
+  readonly toRows: (data: unknown) => readonly Row[];
+}
+
+const interval = ["hour", "day", "week", "month"];
+const shop = { merchantId: "text", market: "text", timeZone: "text" } as const;
+const spread = ["day", "startsAt", "endsAt"];
+const promotion = ["currency", "orders", "canceledOrders", "discountMinor", "grossMinor", "netMinor"];
+const returned = ["currency", "returns", "units", "declined", "canceled", "closed", "promisedMinor", "feeMinor", "refundedMinor"];
+const carts = ["carts", "checkouts", "submittedCheckouts", "orders", "sessions", "conversionRate"];
+const attempts = ["attempts", "successes", "failures", "successRate", "p50DurationMs", "p95DurationMs"];
+const sales = [
+  "currency",
+  "orders",
+  "canceledOrders",
+  "units",
+  "grossMinor",
+  "reducedMinor",
+  "netMinor",
+  "refundedMinor",
+  "discountMinor",
+  "shippingMinor",
+  "taxMinor",
+  "averageOrderMinor",
+];
+const outcomes = ["COMPLETED", "EXPIRED", "OPEN", "PROCESSING"];
+const cancellations = [
+  "BUYER_ABANDONED",
+  "BUYER_CHANGED_MIND",
+  "MERCHANT_REQUEST",
+  "PRICE_CHANGED",
+  "OUT_OF_STOCK",
+  "FRAUD_SUSPECTED",
+  "DUPLICATE",
+  "TEST",
+  "OTHER",
+].map((reason) => `CANCELED_${reason}`);
+const errors = ["TIMEOUT", "DNS", "TLS", "CONNECTION", "HTTP_STATUS", "BLOCKED_ADDRESS", "REDIRECT"];
+
+const shopVariables = "$from: Date!, $to: Date!, $merchantId: ID, $market: String, $timeZone: String";
+const shopArguments = "from: $from, to: $to, merchantId: $merchantId, market: $market, timeZone: $timeZone";
+
+/** By the name of the file. */
+export const csvReports: ReadonlyMap<string, CsvReport> = new Map([
+  [
+    "sales",
+    report({
+      parameters: { ...shop, interval },
+      columns: [...spread, ...sales],
+      query: `query (${shopVariables}, $interval: ReportInterval! = DAY) {
+        report: salesReport(${shopArguments}, interval: $interval) { currencies { buckets { ${[...spread, ...sales].join(" ")} } } } }`,
+      toRows: ({ currencies }: { readonly currencies: readonly { readonly buckets: readonly Row[] }[] }) =>
+        currencies.flatMap(({ buckets }) => buckets),
+    }),
+  ],
+  [
+    "funnel",
+    report({
+      parameters: { ...shop, interval },
+      columns: [...spread, ...carts, ...outcomes, ...cancellations],
+      query: `query (${shopVariables}, $interval: ReportInterval! = DAY) {
+        report: funnelReport(${shopArguments}, interval: $interval) { buckets { ${[...spread, ...carts].join(" ")} outcomes { status reason sessions } } } }`,
+      toRows: ({ buckets }: { readonly buckets: readonly FunnelBucket[] }) => buckets.map(toFunnelRow),
+    }),
+  ],
+  [
+    "promotions",
+    report({
+      parameters: { ...shop, first: "integer" },
+      columns: ["promotionId", ...promotion],
+      query: `query (${shopVariables}, $first: Int! = 100) {
+        report: promotionReport(${shopArguments}, first: $first) { promotions { promotionId ${promotion.join(" ")} } } }`,
+      toRows: ({ promotions }: { readonly promotions: readonly Row[] }) => promotions,
+    }),
+  ],
+  [
+    "returns",
+    report({
+      parameters: shop,
+      columns: ["kind", "reason", ...returned],
+      query: `query (${shopVariables}) { report: returnReport(${shopArguments}) { reasons { kind reason ${returned.join(" ")} } } }`,
+      toRows: ({ reasons }: { readonly reasons: readonly Row[] }) => reasons,
+    }),
+  ],
+  [
+    "searches",
+    report({
+      parameters: { ...shop, first: "integer" },
+      columns: ["list", "query", "searches", "empty"],
+      query: `query ($from: Date!, $to: Date!, $merchantId: ID, $market: CountryCode, $timeZone: String, $first: Int! = 100) {
+        report: searchReport(${shopArguments}, first: $first) { top { query searches empty } withoutResults { query searches empty } } }`,
+      toRows: ({ top, withoutResults }: { readonly top: readonly Row[]; readonly withoutResults: readonly Row[] }) => [
+        ...top.map((row) => ({ list: "top", ...row })),
+        ...withoutResults.map((row) => ({ list: "withoutResults", ...row })),
+      ],
+    }),
+  ],
+  [
+    "webhook-health",
+    report({
+      parameters: { merchantId: "text", timeZone: "text", interval, endpointId: "text", installationId: "text" },
+      columns: [...spread, ...attempts, ...errors],
+      query: `query ($from: Date!, $to: Date!, $merchantId: ID, $timeZone: String, $interval: ReportInterval! = DAY, $endpointId: ID, $installationId: ID) {
+        report: webhookHealthReport(from: $from, to: $to, merchantId: $merchantId, timeZone: $timeZone, interval: $interval, endpointId: $endpointId,
+          installationId: $installationId) { buckets { ${[...spread, ...attempts].join(" ")} failuresByCode { code count } } } }`,
+      toRows: ({ buckets }: { readonly buckets: readonly HealthBucket[] }) => buckets.map(toHealthRow),
+    }),
+  ],
+]);
+
+interface CsvReportParts<Answer> extends Pick<CsvReport, "parameters" | "columns"> {
+  /** Its one field is called `report`. */
+  readonly query: string;
+  readonly toRows: (report: Answer) => readonly Row[];
+}
+
+function report<Answer>({ query, toRows, ...rest }: CsvReportParts<Answer>): CsvReport {
+  return { ...rest, document: parse(query), toRows: (data) => toRows((data as { readonly report: Answer }).report) };
+}
+
+interface FunnelBucket extends Readonly<Record<string, unknown>> {
+  readonly outcomes: readonly { readonly status: string; readonly reason: string | null; readonly sessions: number }[];
+}
+
+/** A column for each way to end; one that did not occur has a zero. */
+function toFunnelRow({ outcomes: found, ...bucket }: FunnelBucket): Row {
+  const counts = new Map(found.map(({ status, reason, sessions }) => [reason === null ? status : `${status}_${reason}`, sessions]));
+  return { ...(bucket as Row), ...Object.fromEntries([...outcomes, ...cancellations].map((name) => [name, counts.get(name) ?? 0])) };
+}
+
+interface HealthBucket extends Readonly<Record<string, unknown>> {
+  readonly failuresByCode: readonly { readonly code: string; readonly count: number }[];
+}
+
+function toHealthRow({ failuresByCode, ...bucket }: HealthBucket): Row {
+  const counts = new Map(failuresByCode.map(({ code, count }) => [code, count]));
+  return { ...(bucket as Row), ...Object.fromEntries(errors.map((code) => [code, counts.get(code) ?? 0])) };
+}

@@ -1,0 +1,105 @@
+/** How the deliveries of webhooks fared in a time: attempts, what became of them, and how long they took. One statement. */
+import { type RawBuilder, sql } from "kysely";
+import type { Reader } from "#database/transaction.ts";
+import type { Bucket, Period } from "#foundation/period.ts";
+import type { AttemptView } from "./delivery-log.ts";
+
+export type ErrorCode = NonNullable<AttemptView["errorCode"]>;
+
+export const errorCodes = [
+  "timeout",
+  "dns",
+  "tls",
+  "connection",
+  "http_status",
+  "blocked_address",
+  "redirect",
+] as const satisfies readonly ErrorCode[];
+
+export interface HealthFigures {
+  readonly attempts: number;
+  readonly successes: number;
+  readonly failures: number;
+  /** 0 to 1; null: there were no attempts. */
+  readonly successRate: number | null;
+  /** Those that occurred, the most frequent first. */
+  readonly failuresByCode: readonly { readonly code: ErrorCode; readonly count: number }[];
+  /** Null: there were no attempts. */
+  readonly p50DurationMs: number | null;
+  readonly p95DurationMs: number | null;
+}
+
+export interface HealthReport {
+  readonly totals: HealthFigures;
+  readonly buckets: readonly (HealthFigures & Bucket)[];
+  /** Those with attempts, the most failures first. */
+  readonly endpoints: readonly (HealthFigures & { readonly endpointId: string })[];
+}
+
+export interface HealthAsked {
+  /** Null: everybody's. */
+  readonly merchantId: string | null;
+  readonly endpointId: string | null;
+  readonly installationId: string | null;
+  readonly period: Period;
+  readonly buckets: readonly Bucket[];
+}
+
+export const endpointsShownMax = 100;
+
+export async function readHealth(reader: Reader, asked: HealthAsked): Promise<HealthReport> {
+  const { rows } = await healthStatement(asked).execute(reader);
+  const byBucket = new Map(rows.flatMap((row) => (row.bucket === null ? [] : [[row.bucket, row]])));
+  const total = rows.find(({ bucket, endpointId }) => bucket === null && endpointId === null);
+  const endpoints = rows.flatMap((row) => (row.endpointId === null ? [] : [{ endpointId: row.endpointId, ...toFigures(row) }]));
+  return {
+    totals: toFigures(total),
+    buckets: asked.buckets.map((bucket, index) => ({ ...bucket, ...toFigures(byBucket.get(index + 1)) })),
+    endpoints: endpoints
+      .toSorted((one, other) => other.failures - one.failures || other.attempts - one.attempts || (one.endpointId < other.endpointId ? -1 : 1))
+      .slice(0, endpointsShownMax),
+  };
+}
+
+interface Row {
+  /** Counted from 1; null: of the whole time. */
+  readonly bucket: number | null;
+  /** Null: of all of them. */
+  readonly endpointId: string | null;
+  readonly attempts: number;
+  readonly successes: number;
+  readonly byCode: Readonly<Record<ErrorCode, number>>;
+  readonly durations: readonly [number, number] | null;
+}
+
+/** An endpoint's rows, the buckets' and the one of all come of one pass over the attempts. */
+function healthStatement({ merchantId, endpointId, installationId, period, buckets }: HealthAsked): RawBuilder<Row> {
+  const counts = errorCodes.map((code) => sql`${sql.lit(code)}, count(*) filter (where error_code = ${sql.lit(code)})`);
+  const starts = buckets.map(({ startsAt }) => startsAt.toISOString());
+  return sql<Row>`
+    with made as (
+      select width_bucket(a.started_at, ${starts}::timestamptz[]) as bucket, d.endpoint_id, a.error_code, a.duration_ms
+      from webhook_attempt a join webhook_delivery d on d.id = a.delivery_id
+      where a.started_at >= ${period.startsAt}::timestamptz and a.started_at < ${period.endsAt}::timestamptz
+        ${merchantId === null ? sql`` : sql`and d.merchant_id = ${merchantId}`}
+        ${endpointId === null ? sql`` : sql`and d.endpoint_id = ${endpointId}`}
+        ${installationId === null ? sql`` : sql`and d.installation_id = ${installationId}`})
+    select bucket, endpoint_id, count(*)::int as attempts, count(*) filter (where error_code is null)::int as successes,
+      jsonb_build_object(${sql.join(counts)}) as by_code,
+      percentile_disc(array[0.5, 0.95]) within group (order by duration_ms) as durations
+    from made group by grouping sets ((), (bucket), (endpoint_id))`;
+}
+
+function toFigures(row: Row | undefined): HealthFigures {
+  const { attempts = 0, successes = 0, byCode, durations = null } = row ?? {};
+  const failuresByCode = errorCodes.map((code) => ({ code, count: byCode?.[code] ?? 0 })).filter(({ count }) => count > 0);
+  return {
+    attempts,
+    successes,
+    failures: attempts - successes,
+    successRate: attempts === 0 ? null : successes / attempts,
+    failuresByCode: failuresByCode.toSorted((one, other) => other.count - one.count),
+    p50DurationMs: durations?.[0] ?? null,
+    p95DurationMs: durations?.[1] ?? null,
+  };
+}

@@ -1,0 +1,130 @@
+/** What is searched for is counted for reports: by day, never of fewer than three clients, and never at the cost of a search. */
+import { describe, expect, it } from "vitest";
+import { clientsMin, type CountedSearch, createSearchCounts, type SearchCounts, sweepSearchCounts } from "#commerce/search/search-counts.ts";
+import { createLog } from "#foundation/log.ts";
+import { useWorld } from "#test/support/use-world.ts";
+import { TestClock } from "#test/support/world.ts";
+
+describe.each(["pglite", "postgres"] as const)("searches on %s", (engine) => {
+  const world = useWorld(engine);
+  const quiet = createLog("error", { write: () => undefined });
+  const startedAt = "2034-01-01T12:00:00Z";
+
+  const setUp = async (): Promise<{ counts: SearchCounts; clock: TestClock }> => {
+    const { db } = world().database;
+    await db.deleteFrom("searchQueryDay").execute();
+    const clock = new TestClock(new Date(startedAt));
+    return { counts: createSearchCounts({ db, clock, log: quiet }), clock };
+  };
+  const search = (client: string, over: Partial<CountedSearch> = {}): CountedSearch => ({
+    client,
+    merchant: undefined,
+    country: "DE",
+    query: "zelt",
+    hasResults: true,
+    ...over,
+  });
+  const kept = async (): Promise<unknown> =>
+    world()
+      .database.db.selectFrom("searchQueryDay")
+      .select(["merchantId", "country", "query", "searches", "empty"])
+      .orderBy("query")
+      .orderBy("country")
+      .execute();
+
+  it("are written once they came from three clients, with those before; not of two, however often", async () => {
+    const { counts } = await setUp();
+    for (const client of ["a", "b", "a", "b", "a"]) counts.note(search(client));
+    await counts.flush();
+    expect(await kept()).toEqual([]);
+    counts.note(search("c", { hasResults: false }));
+    await counts.flush();
+    expect(await kept()).toEqual([{ merchantId: null, country: "DE", query: "zelt", searches: 6, empty: 1 }]);
+    counts.note(search("a"));
+    await counts.flush();
+    await counts.flush();
+    expect(await kept()).toEqual([{ merchantId: null, country: "DE", query: "zelt", searches: 7, empty: 1 }]);
+    expect(clientsMin).toBe(3);
+  });
+
+  it("count for themselves by country, by shop and by day: three clients of two countries are not three of one", async () => {
+    const { counts, clock } = await setUp();
+    const { first } = world().demo.merchants;
+    counts.note(search("a"));
+    counts.note(search("b", { country: "AT" }));
+    counts.note(search("c", { merchant: first.slug }));
+    clock.advance(86_400_000);
+    for (const client of ["a", "b"]) counts.note(search(client));
+    await counts.flush();
+    expect(await kept()).toEqual([]);
+    for (const client of ["a", "b", "c"]) counts.note(search(client, { merchant: first.slug }));
+    // A shop that there is not has no searches.
+    for (const client of ["a", "b", "c"]) counts.note(search(client, { merchant: "no-such-shop" }));
+    await counts.flush();
+    expect(await kept()).toEqual([{ merchantId: first.id, country: "DE", query: "zelt", searches: 3, empty: 0 }]);
+  });
+
+  it("are written when it stops; what was not three clients' then is forgotten with the process", async () => {
+    const { counts } = await setUp();
+    for (const client of ["a", "b", "c"]) counts.note(search(client));
+    for (const client of ["a", "b"]) counts.note(search(client, { query: "kocher" }));
+    counts.start();
+    await counts.stop();
+    const { counts: next } = { counts: createSearchCounts({ db: world().database.db, clock: new TestClock(new Date(startedAt)), log: quiet }) };
+    next.note(search("c", { query: "kocher" }));
+    await next.flush();
+    expect(await kept()).toEqual([{ merchantId: null, country: "DE", query: "zelt", searches: 3, empty: 0 }]);
+  });
+
+  it("that the database does not take are written the next time, and nobody is told", async () => {
+    const { counts } = await setUp();
+    for (const client of ["a", "b", "c"]) counts.note(search(client));
+    await world().database.script((run) => run("alter table search_query_day rename to away"));
+    await expect(counts.flush()).resolves.toBeUndefined();
+    counts.note(search("d", { hasResults: false }));
+    await world().database.script((run) => run("alter table away rename to search_query_day"));
+    await counts.flush();
+    expect(await kept()).toEqual([{ merchantId: null, country: "DE", query: "zelt", searches: 4, empty: 1 }]);
+  });
+
+  it("never fail: neither of a clock that breaks nor of a query that nobody types", async () => {
+    const { counts } = await setUp();
+    const broken = createSearchCounts({
+      db: world().database.db,
+      clock: {
+        now: () => {
+          throw new Error("No time.");
+        },
+      },
+      log: quiet,
+    });
+    expect(() => broken.note(search("a"))).not.toThrow();
+    for (const client of ["a", "b", "c"]) counts.note(search(client, { query: "x".repeat(101) }));
+    for (const client of ["a", "b", "c"]) counts.note(search(client, { query: "" }));
+    await counts.flush();
+    expect(await kept()).toEqual([]);
+  });
+
+  it("take no more memory than for 10 000 queries: the one that was not asked for longest goes", async () => {
+    const { counts } = await setUp();
+    for (const client of ["a", "b", "c"]) counts.note(search(client, { query: "first" }));
+    for (const client of ["a", "b", "c"]) counts.note(search(client, { query: "second" }));
+    for (let number = 0; number < 9999; number += 1) counts.note(search("a", { query: `q${number}` }));
+    await counts.flush();
+    expect(await kept()).toMatchObject([{ query: "second" }]);
+  });
+
+  it("are kept for as long as a report may reach back", async () => {
+    await setUp();
+    const { db } = world().database;
+    const now = new Date(startedAt);
+    const dayOf = (ago: number): string => new Date(now.getTime() - ago * 86_400_000).toISOString().slice(0, 10);
+    for (const ago of [0, 732, 733])
+      await db
+        .insertInto("searchQueryDay")
+        .values({ day: dayOf(ago), merchantId: null, country: "DE", query: `ago${ago}`, searches: 3, empty: 0 })
+        .execute();
+    await sweepSearchCounts(db, now);
+    expect(await kept()).toMatchObject([{ query: "ago0" }, { query: "ago732" }]);
+  });
+});

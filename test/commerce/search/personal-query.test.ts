@@ -1,0 +1,33 @@
+/** What is typed about a person is told from what a shop has. */
+import { expect, it } from "vitest";
+import { isPersonal } from "#commerce/search/personal-query.ts";
+
+it.each([
+  "anna.schmidt@example.com",
+  "mail anna@example",
+  "anna＠example.com",
+  "+49 170 1234567",
+  "0170/1234567",
+  "(030) 123 456-78",
+  "01.23.45.67.89",
+  "tel 0170–1234567 anna",
+  "DE89 3704 0044 0532 0130 00",
+  "GB29NWBK60161331926819",
+  "４９１７０１２３４５６７",
+  // One digit away from a product's number.
+  "4006381333932",
+  "4111 1111 1111 1111",
+])("%s is personal", (query) => expect(isPersonal(query)).toBe(true));
+
+it.each([
+  "",
+  "zelt",
+  "zelt 2 personen",
+  "4006381333931",
+  "stift 4006381333931",
+  "96385074",
+  "iphone 15 128",
+  "3m 12345678",
+  "a @ b",
+  "200 x 300 x 400 cm",
+])("%j is not", (query) => expect(isPersonal(query)).toBe(false));

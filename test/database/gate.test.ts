@@ -1,0 +1,71 @@
+/** Few work at a time, the others in order, and nobody waits without end. */
+import { setImmediate } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { createGate } from "#database/gate.ts";
+
+const limits = { runningMax: 2, waitingMax: 2, waitMs: 60_000, refusal: "Later." };
+const refused = { code: "service_unavailable", message: "Later.", retryable: true, parts: { retryAfterSeconds: 5 } };
+
+interface Job {
+  readonly end: (error?: Error) => void;
+  readonly done: Promise<string>;
+}
+
+describe("a gate", () => {
+  const setUp = (over: Partial<typeof limits> = {}): { begun: string[]; start: (name: string) => Job } => {
+    const gate = createGate({ ...limits, ...over });
+    const begun: string[] = [];
+    const start = (name: string): Job => {
+      const { promise, resolve, reject } = Promise.withResolvers<string>();
+      const done = gate(() => {
+        begun.push(name);
+        return promise;
+      });
+      return { done, end: (error) => (error === undefined ? resolve(name) : reject(error)) };
+    };
+    return { begun, start };
+  };
+
+  it("lets as many work as it may, and the next as soon as one is done or has failed, in order", async () => {
+    const { begun, start } = setUp();
+    const [a, b, c, d] = ["a", "b", "c", "d"].map(start);
+    if (a === undefined || b === undefined || c === undefined || d === undefined) throw new Error("There are four.");
+    await setImmediate();
+    expect(begun).toEqual(["a", "b"]);
+    b.end(new Error("Broken."));
+    await expect(b.done).rejects.toThrow("Broken.");
+    await setImmediate();
+    expect(begun).toEqual(["a", "b", "c"]);
+    a.end();
+    expect(await a.done).toBe("a");
+    await setImmediate();
+    expect(begun).toEqual(["a", "b", "c", "d"]);
+    c.end();
+    d.end();
+    expect(await Promise.all([c.done, d.done])).toEqual(["c", "d"]);
+    const e = start("e");
+    e.end();
+    expect(await e.done).toBe("e");
+  });
+
+  it("refuses whoever finds the line full", async () => {
+    const { begun, start } = setUp();
+    const jobs = ["a", "b", "c", "d"].map(start);
+    await expect(start("e").done).rejects.toMatchObject(refused);
+    for (const job of jobs) job.end();
+    await Promise.all(jobs.map(({ done }) => done));
+    expect(begun).toEqual(["a", "b", "c", "d"]);
+  });
+
+  it("refuses whoever has waited too long, who then does not begin any more", async () => {
+    const { begun, start } = setUp({ runningMax: 1, waitMs: 10 });
+    const a = start("a");
+    await expect(start("b").done).rejects.toMatchObject(refused);
+    a.end();
+    await a.done;
+    const c = start("c");
+    c.end();
+    await c.done;
+    expect(begun).toEqual(["a", "c"]);
+  });
+});

@@ -1,0 +1,49 @@
+/** The searches that the demo starts with: analysts' first report shows something, and what it says is so. */
+import { describe, expect, it } from "vitest";
+import { clientsMin } from "#commerce/search/search-counts.ts";
+import { searchRows } from "#demo/search/search-rows.ts";
+import { useWorld } from "#test/support/use-world.ts";
+
+const now = new Date("2026-11-20T09:30:00.000Z");
+
+describe("the demo's searches", () => {
+  const world = useWorld("pglite");
+
+  it("are of the last four weeks, of days on which enough searched, and the same each time", () => {
+    const rows = searchRows(now);
+    expect(rows).toEqual(searchRows(now));
+    expect(new Set(rows.map(({ day }) => day)).size).toBe(28);
+    expect(
+      rows
+        .map(({ day }) => day)
+        .toSorted()
+        .at(-1),
+    ).toBe("2026-11-20");
+    expect(rows.filter(({ searches }) => searches < clientsMin)).toEqual([]);
+    const keys = rows.map(({ day, country, query }) => `${day} ${country} ${query}`);
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it("are found, or not, as they say", async () => {
+    const wanted = new Map(searchRows(now).map(({ country, query, empty }) => [`${country} ${query}`, { country, query, isFound: empty === 0 }]));
+    for (const { country, query, isFound } of wanted.values()) {
+      const locale = country === "US" ? "en" : "de";
+      const url = `/api/v1/search?q=${encodeURIComponent(query)}&locale=${locale}&market=${country}&sort=relevance&page=1&pageSize=1`;
+      const { body } = await world().get(url);
+      expect([country, query, body.meta.totalItems > 0]).toEqual([country, query, isFound]);
+    }
+  });
+
+  it("show an analyst what is searched for most, and what is not found", async () => {
+    const today = world().clock.now();
+    const from = new Date(today.getTime() - 27 * 86_400_000).toISOString().slice(0, 10);
+    const to = today.toISOString().slice(0, 10);
+    const { body } = await world().graphql(
+      `{ searchReport(from: "${from}", to: "${to}") { top { query searches } withoutResults { query empty } } }`,
+      { token: "analyst" },
+    );
+    const { top, withoutResults } = body.data.searchReport;
+    expect(top[0].query).toBe("zelt");
+    expect(withoutResults.map(({ query }: { query: string }) => query)).toContain("hangematte");
+  });
+});

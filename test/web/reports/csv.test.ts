@@ -1,0 +1,121 @@
+/** Reports as tables: RFC 4180, for the graph's readers, without a formula in them that somebody else wrote. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeOrder, marketsOf } from "#test/graph/reports/made-orders.ts";
+import { useWorld } from "#test/support/use-world.ts";
+import type { Answer } from "#test/support/world.ts";
+import { csvReports } from "#web/reports/csv-reports.ts";
+import { toCsv } from "#web/reports/csv.ts";
+
+describe("GET /reports/NAME.csv", () => {
+  const world = useWorld("pglite");
+  const get = (path: string, token: string | null = "analyst"): Promise<Answer> => {
+    const { tokens } = world().demo;
+    const value = token !== null && token in tokens ? tokens[token as keyof typeof tokens] : token;
+    return world().get(`/reports/${path}`, value === null ? {} : { authorization: `Bearer ${value}` });
+  };
+  const span = "from=2031-05-01&to=2031-05-02";
+
+  beforeAll(async () => {
+    const eur = (await marketsOf(world(), world().demo.merchants.first.id)).get("EUR");
+    if (eur === undefined) throw new Error("The demo sells in EUR.");
+    await makeOrder(world(), { ...eur, currency: "EUR", placedAt: "2031-05-01T12:00:00Z", totalMinor: 12_345, units: [2] });
+    await world().database.db.deleteFrom("searchQueryDay").execute();
+    const queries = ["=1+1", "+cmd", "-2", "@sum", 'a "quoted", one', "zelt"];
+    await world()
+      .database.db.insertInto("searchQueryDay")
+      .values(queries.map((query) => ({ day: "2031-05-01", merchantId: null, country: "DE", query, searches: 5, empty: 5 })))
+      .execute();
+  });
+  afterAll(async () => void (await world().database.db.deleteFrom("searchQueryDay").execute()));
+
+  it("has a header row, a line for each bucket of each currency, and a name to be saved under", async () => {
+    const { status, headers, text } = await get(
+      `sales.csv?${span}&market=${(await marketsOf(world(), world().demo.merchants.first.id)).get("EUR")?.handle}&timeZone=UTC`,
+    );
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({
+      "content-type": "text/csv; charset=utf-8",
+      "content-disposition": 'attachment; filename="sales-2031-05-01-2031-05-02.csv"',
+      "cache-control": "no-store",
+    });
+    expect(text).toBe(
+      [
+        "day,startsAt,endsAt,currency,orders,canceledOrders,units,grossMinor,reducedMinor,netMinor,refundedMinor,discountMinor,shippingMinor,taxMinor,averageOrderMinor",
+        "2031-05-01,2031-05-01T00:00:00.000Z,2031-05-02T00:00:00.000Z,EUR,1,0,2,12345,0,12345,0,0,0,0,12345",
+        "2031-05-02,2031-05-02T00:00:00.000Z,2031-05-03T00:00:00.000Z,EUR,0,0,0,0,0,0,0,0,0,0,",
+        "",
+      ].join("\r\n"),
+    );
+  });
+
+  it("defuses what a spreadsheet would take for a formula, and quotes what needs it", async () => {
+    const { text } = await get(`searches.csv?${span}&first=6`);
+    const lines = text.split("\r\n").filter((line) => line.startsWith("top,"));
+    expect(lines).toEqual(["top,'+cmd,5,5", "top,'-2,5,5", "top,'=1+1,5,5", "top,'@sum,5,5", 'top,"a ""quoted"", one",5,5', "top,zelt,5,5"]);
+  });
+
+  it.each([...csvReports.keys()])("%s: as many cells in each line as columns, for analyst, admin and operator", async (name) => {
+    for (const token of ["analyst", "admin", "operator"]) {
+      const { status, text } = await get(`${name}.csv?${span}`, token);
+      expect(status).toBe(200);
+      const [header, ...lines] = text.split("\r\n");
+      expect(header).toBe(csvReports.get(name)?.columns.join(","));
+      for (const line of lines.filter((one) => one !== "" && !one.includes('"')))
+        expect(line.split(",")).toHaveLength(header?.split(",").length ?? 0);
+    }
+  });
+
+  it("is refused in the API's shape, by the parameter's name", async () => {
+    const cases: [path: string, status: number, code: string, field: string | null][] = [
+      ["sales.csv", 400, "missing_parameter", "from"],
+      ["sales.csv?from=2031-05-01", 400, "missing_parameter", "to"],
+      ["sales.csv?from=2031-05-01&to=tomorrow", 400, "invalid_parameter", "to"],
+      ["sales.csv?from=2031-05-01&to=2031-05-02&to=2031-05-03", 400, "invalid_parameter", "to"],
+      ["sales.csv?from=2031-05-01&to=2034-05-02", 400, "invalid_parameter", "to"],
+      [`sales.csv?${span}&timeZone=Nowhere`, 400, "invalid_parameter", "timeZone"],
+      [`sales.csv?${span}&interval=fortnight`, 400, "invalid_parameter", "interval"],
+      [`sales.csv?${span}&colour=red`, 400, "unknown_parameter", "colour"],
+      // Names that every object has.
+      [`sales.csv?${span}&constructor=x`, 400, "unknown_parameter", "constructor"],
+      [`sales.csv?${span}&__proto__=x`, 400, "unknown_parameter", "__proto__"],
+      [`sales.csv?${span}&toString=x`, 400, "unknown_parameter", "toString"],
+      [`promotions.csv?${span}&first=101`, 400, "invalid_parameter", "first"],
+      [`searches.csv?${span}&market=Germany`, 400, "unknown_market", "market"],
+      [`sales.csv?${span}&market=nowhere`, 404, "resource_not_found", null],
+      [`sales.csv?${span}&merchantId=${world().demo.merchants.second.id}`, 404, "merchant_not_found", null],
+      [`profits.csv?${span}`, 404, "route_not_found", null],
+      [`sales?${span}`, 404, "route_not_found", null],
+    ];
+    for (const [path, status, code, field] of cases) {
+      const answer = await get(path);
+      expect({ path, status: answer.status, code: answer.body.error.code }).toEqual({ path, status, code });
+      if (field !== null) expect(answer.body.error.details[0]).toMatchObject({ in: "query", field });
+      // A place in a body is nothing that a URL has.
+      expect(answer.body.error.message).not.toMatch(/^\//);
+    }
+  });
+
+  it("needs a token of a reader, and GET", async () => {
+    expect(await get(`sales.csv?${span}`, null)).toMatchObject({ status: 401, body: { error: { code: "credentials_missing" } } });
+    expect(await get(`sales.csv?${span}`, world().demo.keys.full)).toMatchObject({ status: 401, body: { error: { code: "api_key_invalid" } } });
+    expect(await get(`sales.csv?${span}`, "storefront")).toMatchObject({ status: 403, body: { error: { code: "role_not_allowed" } } });
+    const posted = await world().send({ method: "POST", url: `/reports/sales.csv?${span}` });
+    expect(posted).toMatchObject({ status: 405, headers: { allow: "GET, HEAD" } });
+  });
+});
+
+describe("a table", () => {
+  it("keeps numbers as they are, and nothing as nothing", () => {
+    expect(toCsv(["a", "b"], [{ a: -1, b: null }, { a: "\tx", b: "two\r\nlines" }, { a: true }])).toBe(
+      'a,b\r\n-1,\r\n\'\tx,"two\r\nlines"\r\ntrue,\r\n',
+    );
+  });
+
+  it.each(["=1", "+1", "-1", "@a", "\t=1", "＝1", "＋1", "－1", "＠a"])("keeps %j from being a formula", (text) => {
+    expect(toCsv(["a"], [{ a: text }])).toBe(`a\r\n'${text}\r\n`);
+  });
+
+  it("keeps a formula on a second line from being one", () => {
+    expect(toCsv(["a"], [{ a: "\n=1" }])).toBe(`a\r\n"'\n=1"\r\n`);
+  });
+});
