@@ -3,19 +3,20 @@ import type { Transaction } from "#database/transaction.ts";
 import { afterCommit } from "#database/transaction.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphServices } from "#graph/context.ts";
+import type { Watch } from "#graph/live/watch.ts";
 import { createDispatcher, type Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import type { RenderSubject } from "#webhooks/outbox.ts";
 import { createSafeSender } from "#webhooks/safe-request.ts";
 import type { Settings } from "./settings.ts";
 
-type Parts = Pick<GraphServices, "db" | "clock" | "keyring" | "render"> & {
+type Parts = Pick<GraphServices, "db" | "clock" | "keyring" | "render" | "watch"> & {
   readonly settings: Pick<Settings, "webhookAllowLoopback" | "webhookRetryScale">;
   readonly log: Log;
 };
 
-export function createDeliveries({ settings, ...parts }: Parts): Dispatcher {
+export function createDeliveries({ settings, watch, ...parts }: Parts): Dispatcher {
   const sender = createSafeSender({ isLoopbackAllowed: settings.webhookAllowLoopback, clock: parts.clock });
-  const dispatcher = createDispatcher({ ...parts, sender, scale: settings.webhookRetryScale });
+  const dispatcher = createDispatcher({ ...parts, sender, scale: settings.webhookRetryScale, onMoved: () => watch?.deliveries.wake() });
   return {
     ...dispatcher,
     stop: async () => {
@@ -31,6 +32,14 @@ export function wakingAfter(render: RenderSubject, wake: () => void): RenderSubj
   return (transaction, subject) => {
     if (!woken.has(transaction)) afterCommit(transaction, wake);
     woken.add(transaction);
+    return render(transaction, subject);
+  };
+}
+
+/** Who follows a thing is told once what has been done to it is committed; other things are not looked at. */
+export function tellingAfter(render: RenderSubject, watch: Pick<Watch, "isWatched" | "wake">): RenderSubject {
+  return (transaction, subject) => {
+    if (watch.isWatched(subject)) afterCommit(transaction, () => watch.wake(subject.type));
     return render(transaction, subject);
   };
 }

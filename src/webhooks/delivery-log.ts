@@ -108,6 +108,12 @@ export function findAttempts(reader: Reader, deliveryIds: readonly string[]): Pr
     .execute();
 }
 
+/** The merchant whose it is, deleted or not. */
+export async function findEndpointOwner(reader: Reader, endpointId: string): Promise<string | undefined> {
+  const row = await reader.selectFrom("webhookEndpoint").select("merchantId").where("id", "=", endpointId).executeTakeFirst();
+  return row?.merchantId;
+}
+
 export interface DeliveryFilter {
   /** Null: of all. */
   readonly merchantId: string | null;

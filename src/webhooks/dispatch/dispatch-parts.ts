@@ -16,6 +16,8 @@ export interface DispatchParts {
   /** WEBHOOK_RETRY_SCALE. */
   readonly scale: number;
   readonly random?: () => number;
+  /** Deliveries have been made, taken or recorded here. */
+  readonly onMoved?: () => void;
   /** So many attempts at once. */
   readonly sendingMax?: number;
   /** How long `stop` waits for what is being sent. */

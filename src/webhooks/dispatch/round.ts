@@ -39,13 +39,14 @@ export interface Round {
 }
 
 export function createRound(parts: DispatchParts): Round {
-  const { db, clock, scale, sendingMax = usualSendingMax } = parts;
+  const { db, clock, scale, onMoved, sendingMax = usualSendingMax } = parts;
   const warm = createWarmEndpoints();
   const { sending, send, idle, finish } = createAttempts(parts, warm);
   /** One batch, so that sending goes on however many there are. Gives how many events were new. */
   const spread = async (): Promise<number> => {
     const { events, endpointIds } = await fanOut(db, clock.now());
     warm.heat(endpointIds);
+    onMoved?.();
     return events;
   };
   const look = { isDue: false, lastAt: -lookMsMax };
@@ -107,9 +108,11 @@ function createAttempts(parts: DispatchParts, warm: WarmEndpoints): Attempts {
       const attempt = attemptOf(attempting, delivery).finally(() => {
         sending.delete(attempt);
         warm.heat([delivery.endpointId]);
+        parts.onMoved?.();
         onDone();
       });
       sending.add(attempt);
+      parts.onMoved?.();
     },
     idle,
     finish: async (patienceMs) => {

@@ -1,0 +1,104 @@
+/** What can be followed: a cart, an order, the deliveries of an endpoint. Each event is read when it is told, by the same rules as the queries. */
+import { fail } from "#foundation/failure.ts";
+import { isCleanText } from "#foundation/text.ts";
+import { builder, readers } from "#graph/builder.ts";
+import { isCartVisible, show } from "#graph/carts/carts.ts";
+import type { GraphContext } from "#graph/context.ts";
+import { isOrderVisible } from "#graph/orders/order-queries.ts";
+import { showOrder } from "#graph/orders/orders.ts";
+import { CartRef, OrderRef, WebhookDeliveryRef } from "#graph/refs.ts";
+import { ownerOf } from "#graph/tenancy.ts";
+import { type DeliveryView, findEndpointOwner, pageOfDeliveries } from "#webhooks/delivery-log.ts";
+import { type DeliveriesStep, followDeliveries, followVersion, stepMax } from "./follow.ts";
+import type { Watch } from "./watch.ts";
+
+function watchOf({ services: { watch } }: GraphContext): Watch {
+  if (watch === undefined) throw fail("service_unavailable", { message: "Nothing can be followed here." });
+  return watch;
+}
+
+interface DeliveriesTold {
+  readonly deliveries: readonly DeliveryView[];
+  readonly isMore: boolean;
+}
+
+const ChangesRef = builder.objectRef<DeliveriesTold>("WebhookDeliveryChanges").implement({
+  description: "Deliveries of an endpoint that have changed since the last event.",
+  fields: (t) => ({
+    deliveries: t.field({
+      type: [WebhookDeliveryRef],
+      description: `As they are now, the oldest first, ${stepMax} at most; more come in the next event. In the first event the newest ${stepMax}.`,
+      complexity: { multiplier: stepMax },
+      resolve: ({ deliveries }) => [...deliveries],
+    }),
+    readAnew: t.exposeBoolean("isMore", {
+      description:
+        "Whether there are others than those told: in the first event older ones, later ones that changed unseen since too many did at once. `webhookDeliveries` has them all.",
+    }),
+  }),
+});
+
+builder.subscriptionFields((t) => ({
+  cartChanged: t.field({
+    type: CartRef,
+    nullable: true,
+    description:
+      "A cart, at first as it is and then after each change of its version; changes that follow each other at once are told as one. Null, and the end, when there is none.",
+    authScopes: { callers: ["storefront", ...readers] },
+    args: { id: t.arg.id({ required: true, description: "The cart's id, `cart_…`." }) },
+    subscribe: (_root, { id }, context) => followVersion(watchOf(context).carts, id),
+    resolve: async (step, { id }, context) => {
+      const cart = await context.loaders.carts.load(id);
+      if (cart === null || !isCartVisible(cart, context)) return null;
+      step.told(cart.version);
+      return show(cart, context);
+    },
+  }),
+  orderChanged: t.field({
+    type: OrderRef,
+    nullable: true,
+    description:
+      "An order with all its parts, at first as it is and then after each change of its version; changes that follow each other at once are told as one. Null, and the end, when there is none.",
+    authScopes: { callers: ["storefront", ...readers] },
+    args: { id: t.arg.id({ required: true, description: "The order's id, `ord_…`." }) },
+    subscribe: (_root, { id }, context) => followVersion(watchOf(context).orders, id),
+    resolve: async (step, { id }, context) => {
+      const order = await context.loaders.orders.load(id);
+      if (order === null || !isOrderVisible(order, context)) return null;
+      step.told(order.version);
+      return showOrder(order, context);
+    },
+  }),
+  deliveryChanged: t.field({
+    type: ChangesRef,
+    nullable: true,
+    description:
+      "What is sent to an endpoint, deleted or not: at first its newest deliveries, then each whose status or number of attempts has changed, as it is by then. Null, and the end, when there is no such endpoint.",
+    authScopes: { callers: readers },
+    args: { endpointId: t.arg.id({ required: true, description: "The endpoint, `whe_…`." }) },
+    subscribe: (_root, { endpointId }, context) => followDeliveries(watchOf(context).deliveries, endpointId),
+    resolve: async (step, { endpointId }, context) => {
+      const merchantId = ownerOf(context);
+      const owner = isCleanText(endpointId) ? await findEndpointOwner(context.db, endpointId) : undefined;
+      if (owner === undefined || (merchantId !== null && owner !== merchantId)) return null;
+      return step.ids === null ? newest(context, endpointId) : changed(context, step, step.ids);
+    },
+  }),
+}));
+
+async function newest(context: GraphContext, endpointId: string): Promise<DeliveriesTold> {
+  const filter = { merchantId: null, endpointId, status: null };
+  const page = await pageOfDeliveries(context.db, filter, { limit: stepMax + 1, isInverted: true });
+  const ids = page.slice(0, stepMax).map(({ id }) => id);
+  return { deliveries: await load(context, ids.toReversed()), isMore: page.length > stepMax };
+}
+
+const changed = async (context: GraphContext, { isMore }: DeliveriesStep, ids: readonly string[]): Promise<DeliveriesTold> => ({
+  deliveries: await load(context, ids.toSorted()),
+  isMore,
+});
+
+async function load({ loaders }: GraphContext, ids: readonly string[]): Promise<DeliveryView[]> {
+  const found = await Promise.all(ids.map((id) => loaders.webhookDeliveries.load(id)));
+  return found.filter((delivery) => delivery !== null);
+}

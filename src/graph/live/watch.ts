@@ -1,0 +1,46 @@
+/** What a process watches for who has subscribed: one statement for all carts, one for all orders, one for the deliveries of some endpoints, each a few times a second. */
+import { findCartVersions, findOrderVersions } from "#commerce/versions.ts";
+import type { Database } from "#database/connect.ts";
+import { createPolling, type Polling } from "#database/polling.ts";
+import type { Log } from "#foundation/log.ts";
+import { createDeliveryLook, type DeliveriesSeen } from "#webhooks/watch-deliveries.ts";
+
+export interface Watch {
+  /** Versions. */
+  readonly carts: Polling<number>;
+  readonly orders: Polling<number>;
+  /** By endpoint. */
+  readonly deliveries: Polling<DeliveriesSeen>;
+  /** This was changed here; what is not watched is nobody's business. */
+  readonly isWatched: (subject: { readonly type: string; readonly id: string }) => boolean;
+  readonly wake: (type: string) => void;
+  readonly watchers: () => number;
+  readonly close: () => void;
+}
+
+/** A version is an entry of an index; the deliveries of an endpoint are some hundred rows. */
+const versionsPace = { everyMs: 400, pauseMsMin: 25 };
+const deliveriesPace = { everyMs: 500, pauseMsMin: 150 };
+
+export function createWatch(db: Database, log: Log): Watch {
+  const onFault = (err: unknown): void => log.warn({ event: "live_look_failed", err }, "What subscriptions follow could not be looked at.");
+  const carts = createPolling({ look: (ids) => findCartVersions(db, ids), onFault, ...versionsPace });
+  const orders = createPolling({ look: (ids) => findOrderVersions(db, ids), onFault, ...versionsPace });
+  const deliveries = createPolling({ look: createDeliveryLook(db), onFault, ...deliveriesPace });
+  const all = [carts, orders, deliveries];
+  const bySubject = new Map<string, Polling<number>>([
+    ["cart", carts],
+    ["order", orders],
+  ]);
+  return {
+    carts,
+    orders,
+    deliveries,
+    isWatched: ({ type, id }) => bySubject.get(type)?.isWatched(id) === true,
+    wake: (type) => bySubject.get(type)?.wake(),
+    watchers: () => all.reduce((sum, { watchers }) => sum + watchers(), 0),
+    close: () => {
+      for (const { close } of all) close();
+    },
+  };
+}

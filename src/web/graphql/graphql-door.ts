@@ -1,0 +1,234 @@
+/**
+ * The door to the graph for internal frontends, analysts and the console's pages: POST /graphql, served by Yoga from the Mesh instance. It takes internal
+ * tokens, and the console's session from the console's own pages; every error leaves with the body that the REST contract has under `error`.
+ */
+import { maxAliasesPlugin } from "@escape.tech/graphql-armor-max-aliases";
+import { maxDepthPlugin } from "@escape.tech/graphql-armor-max-depth";
+import { maxDirectivesPlugin } from "@escape.tech/graphql-armor-max-directives";
+import { maxTokensPlugin } from "@escape.tech/graphql-armor-max-tokens";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { GraphQLSchema } from "graphql";
+import { createYoga, type Plugin } from "graphql-yoga";
+import { credentialIdOf, type InternalViewer } from "#access/viewer.ts";
+import type { DoOnce } from "#database/idempotency.ts";
+import { orUnavailable } from "#database/unavailable.ts";
+import { type Failure, fail, toErrorBody, toFailure } from "#foundation/failure.ts";
+import { parseAcceptLanguage } from "#foundation/locales.ts";
+import type { Log } from "#foundation/log.ts";
+import { type Asker, createContext, type GraphContext, type GraphServices } from "#graph/context.ts";
+import { aliasesMax, depthMax, directivesMax, tokensMax } from "#graph/limits.ts";
+import { type Arrival, noteCredential, replayedOf, setViewer, viewerOf } from "./asker.ts";
+import { buyerReferenceOf } from "./buyer-reference.ts";
+import { limitCost, limitTime, requireCleanText } from "./graphql-limits.ts";
+import { compileQueryText } from "./graphql-compiled.ts";
+import { keepFailures, showFailures } from "./graphql-failures.ts";
+import { createKeptQueries, documentCaches, type KeptQueries } from "./graphql-kept.ts";
+import { answerKnown, type KnownDoor } from "./graphql-known.ts";
+import { answerOnce } from "./graphql-once.ts";
+import { checkOnce } from "./graphql-rules.ts";
+import { sendEvents } from "./event-stream.ts";
+import { noteAccept, resultsOf, streamSubscriptions } from "./graphql-stream.ts";
+import { createOpenStreams, type OpenStreams } from "./open-streams.ts";
+
+export interface GraphqlDoor {
+  readonly schema: GraphQLSchema;
+  readonly plugins: readonly Plugin[];
+  readonly services: GraphServices;
+  readonly log: Log;
+  readonly corsOrigins: readonly string[];
+  readonly doOnce: DoOnce;
+  /** Asks what a mutation must know from outside of the database, before its transaction begins. */
+  readonly prepare: (mutation: string, input: unknown) => Promise<void> | void;
+  readonly authenticate: (request: FastifyRequest) => Promise<InternalViewer>;
+  /** The same of who was let in before, without it counting as another use. */
+  readonly recheck: (request: FastifyRequest) => Promise<InternalViewer>;
+  /** Under which name a caller's address is counted. */
+  readonly clientOf: (request: FastifyRequest) => string;
+}
+
+const mebibyte = 1024 * 1024;
+const bytesMaxOf = ({ role }: InternalViewer): number => (role === "admin" || role === "operator" ? 8 : 1) * mebibyte;
+
+export function mountGraphql(server: FastifyInstance, door: GraphqlDoor): void {
+  const kept = createKeptQueries((text) => compileQueryText(door.schema, text));
+  const streams = createOpenStreams({ clock: door.services.clock, recheck: door.recheck });
+  server.addHook("preClose", (done) => {
+    streams.close();
+    door.services.watch?.close();
+    done();
+  });
+  const yoga = createGraphYoga(door, { kept, streams });
+  const contextOf = contextsOf(door);
+  const known: KnownDoor = { kept, contextOf, publicUrl: door.services.publicUrl, log: door.log };
+  const preflight = corsOf(door.corsOrigins);
+
+  server.route({
+    method: "POST",
+    url: "/graphql",
+    bodyLimit: 8 * mebibyte,
+    onRequest: async (request, reply) => {
+      preflight(request, reply);
+      const viewer = await door.authenticate(request);
+      setViewer(request, viewer);
+      // Refused here, where it is still a fault of the request as a whole.
+      buyerReferenceOf(request);
+      noteCredential(request, viewer);
+      request.bodyBytesMax = bytesMaxOf(viewer);
+    },
+    errorHandler: (error, request, reply) => answerFailure(error, { request, reply, door }),
+    handler: async (request, reply) => {
+      const answer = await answerKnown(request, known);
+      if (answer !== undefined)
+        return reply
+          .code(answer.status)
+          .header("cache-control", "no-store")
+          .header("content-type", "application/json; charset=utf-8")
+          .send(answer.text);
+      // Whatever a client accepts, it gets JSON, but for subscriptions: a refusal it cannot read would help nobody.
+      noteAccept(request);
+      request.raw.headers.accept = "application/json";
+      const response = await yoga.handleNodeRequestAndResponse(request, reply, { asker: request });
+      const results = resultsOf(request);
+      if (results !== undefined) return sendEvents(reply, results);
+      for (const [name, value] of response.headers) void reply.header(name, value);
+      const isReplay = replayedOf(request);
+      if (isReplay !== undefined) void reply.header("idempotent-replayed", String(isReplay));
+      return reply
+        .code(response.status)
+        .header("cache-control", "no-store")
+        .send(response.body ?? undefined);
+    },
+  });
+  if (door.corsOrigins.length > 0) {
+    server.options("/graphql", (request, reply) => {
+      preflight(request, reply);
+      return reply.code(204).send();
+    });
+  }
+}
+
+/** Of whom the door has let in. */
+function contextsOf({ services, clientOf }: Pick<GraphqlDoor, "services" | "clientOf">): (request: FastifyRequest) => GraphContext {
+  return (request) => {
+    const viewer = viewerOf(request);
+    if (viewer === undefined) throw fail("credentials_missing");
+    return createContext(services, { ...askerOf(request, viewer), client: clientOf(request) });
+  };
+}
+
+const askerOf = (request: FastifyRequest, viewer: InternalViewer): Omit<Asker, "client"> => ({
+  viewer,
+  requestId: request.id,
+  languages: parseAcceptLanguage(request.headers["accept-language"]),
+  buyerReference: buyerReferenceOf(request),
+});
+
+interface YogaParts {
+  readonly kept: KeptQueries;
+  readonly streams: OpenStreams;
+}
+
+function createGraphYoga(
+  { schema, plugins, services, log, doOnce, prepare, recheck, clientOf }: GraphqlDoor,
+  { kept, streams }: YogaParts,
+): ReturnType<typeof createYoga<Arrival, GraphContext>> {
+  const contextOf = contextsOf({ services, clientOf });
+  return createYoga<Arrival, GraphContext>({
+    schema,
+    graphqlEndpoint: "/graphql",
+    batching: false,
+    graphiql: false,
+    landingPage: false,
+    cors: false,
+    logging: false,
+    // Every error passes showFailures, which masks what the registry does not know.
+    maskedErrors: false,
+    context: ({ asker }) => contextOf(asker),
+    parserAndValidationCache: documentCaches(),
+    plugins: [
+      ...plugins,
+      maxTokensPlugin({ n: tokensMax }),
+      maxDepthPlugin({ n: depthMax, ignoreIntrospection: true }),
+      maxAliasesPlugin({ n: aliasesMax, allowList: [] }),
+      maxDirectivesPlugin({ n: directivesMax }),
+      checkOnce(),
+      requireCleanText(),
+      limitCost(schema),
+      noteQueries(kept),
+      limitTime(),
+      keepFailures(),
+      answerOnce({
+        doOnce,
+        prepare,
+        contextIn: (context, transaction) => ({ ...context, ...createContext(services, context, transaction) }),
+      }),
+      streamSubscriptions({
+        schema,
+        streams,
+        recheck,
+        contextOf: (asker, viewer) => createContext(services, { ...askerOf(asker, viewer), client: clientOf(asker) }),
+        publicUrl: services.publicUrl,
+        log,
+      }),
+      showFailures({ publicUrl: services.publicUrl, log }),
+    ] as Plugin<GraphContext>[],
+  });
+}
+
+function noteQueries(kept: KeptQueries): Plugin<GraphContext> {
+  return {
+    onExecute({ args }) {
+      const { viewer, params } = args.contextValue;
+      if (viewer.kind === "internal" && params.query !== undefined) kept.note(params.query, credentialIdOf(viewer));
+    },
+  };
+}
+
+interface Refusal {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly door: GraphqlDoor;
+}
+
+/** Before Yoga has the request there is no GraphQL error yet: the same shape all the same. */
+function answerFailure(error: unknown, { request, reply, door }: Refusal): void {
+  const failure: Failure = toHttpFailure(error);
+  request.failureCode = failure.code;
+  if (failure.status >= 500)
+    door.log.error({ requestId: request.id, code: failure.code, err: failure.cause }, "A GraphQL request failed on our side.");
+  const extensions = toErrorBody(failure, request.id, door.services.publicUrl);
+  void reply
+    .code(failure.status)
+    .headers({ ...failure.parts.headers, ...(extensions.retryAfterSeconds === null ? {} : { "retry-after": String(extensions.retryAfterSeconds) }) })
+    .header("cache-control", "no-store")
+    .type("application/json; charset=utf-8")
+    .send(JSON.stringify({ errors: [{ message: failure.message, extensions }] }));
+}
+
+function toHttpFailure(error: unknown): Failure {
+  const status = error instanceof Error && "statusCode" in error ? error.statusCode : undefined;
+  if (status === 413) return fail("request_too_large");
+  if (status === 415) return fail("unsupported_media_type");
+  if (status === 400) return fail("malformed_request");
+  return orUnavailable(toFailure(error));
+}
+
+/**
+ * Only the browsers named may call, and only with a token of their own: they are never told that they may send credentials, nor the console's header, and
+ * a cookie counts for this service's own pages alone (web/console/console-caller.ts).
+ */
+function corsOf(origins: readonly string[]): (request: FastifyRequest, reply: FastifyReply) => void {
+  return (request, reply) => {
+    if (origins.length === 0) return;
+    void reply.header("vary", "Origin");
+    const { origin } = request.headers;
+    if (origin === undefined || !origins.includes(origin)) return;
+    void reply.headers({
+      "access-control-allow-origin": origin,
+      "access-control-allow-methods": "POST",
+      "access-control-allow-headers": "authorization, content-type, accept-language, x-buyer-reference",
+      "access-control-expose-headers": "x-request-id, idempotent-replayed",
+      "access-control-max-age": "600",
+    });
+  };
+}

@@ -1,0 +1,157 @@
+/**
+ * Subscriptions: Yoga parses, validates and measures their documents; from there on they are streams of events. Each event is executed anew, with what the
+ * subscriber may see at that moment and with loaders of its own.
+ */
+import type { FastifyRequest } from "fastify";
+import {
+  createSourceEventStream,
+  type DocumentNode,
+  execute,
+  type ExecutionArgs,
+  type ExecutionResult,
+  type FragmentDefinitionNode,
+  type FragmentSpreadNode,
+  getOperationAST,
+  type GraphQLSchema,
+  Kind,
+  type SelectionSetNode,
+} from "graphql";
+import type { Plugin } from "graphql-yoga";
+import { credentialIdOf, type InternalViewer } from "#access/viewer.ts";
+import { orUnavailable } from "#database/unavailable.ts";
+import { Failure, failAt, toFailure } from "#foundation/failure.ts";
+import type { GraphContext } from "#graph/context.ts";
+import type { Arrival } from "./asker.ts";
+import type { Results, Told } from "./event-stream.ts";
+import { asGraphqlError, type FailureServices, showResult } from "./graphql-failures.ts";
+import { requireAffordable, requireClean, withinTime } from "./graphql-limits.ts";
+import type { OpenStream, OpenStreams } from "./open-streams.ts";
+
+export interface StreamDoor extends FailureServices {
+  readonly schema: GraphQLSchema;
+  readonly streams: OpenStreams;
+  /** Who asks, now. */
+  readonly recheck: (asker: FastifyRequest) => Promise<InternalViewer>;
+  readonly contextOf: (asker: FastifyRequest, viewer: InternalViewer) => GraphContext;
+}
+
+const begun = new WeakMap<FastifyRequest, Results>();
+
+/** What is to be sent instead of Yoga's answer. */
+export function resultsOf(asker: FastifyRequest): Results | undefined {
+  return begun.get(asker);
+}
+
+const accepting = new WeakSet<FastifyRequest>();
+
+/** To be asked before the header is made the door's own. */
+export function noteAccept(asker: FastifyRequest): void {
+  if (/\btext\/event-stream\b/i.test(asker.headers.accept ?? "")) accepting.add(asker);
+}
+
+export function streamSubscriptions(door: StreamDoor): Plugin<GraphContext> {
+  return {
+    onSubscribe({ args, setSubscribeFn }) {
+      setSubscribeFn(async () => {
+        try {
+          return await begin(args as unknown as Subscribing, door);
+        } catch (error) {
+          if (error instanceof Failure) return { errors: [asGraphqlError(error)] };
+          throw error;
+        }
+      });
+    },
+  };
+}
+
+interface Subscribing extends ExecutionArgs {
+  readonly contextValue: GraphContext & Arrival;
+}
+
+/** The answer where it is refused. */
+async function begin(args: Subscribing, door: StreamDoor): Promise<ExecutionResult> {
+  const { asker, viewer } = args.contextValue;
+  if (!accepting.has(asker)) throw notAccepted();
+  requireClean(args);
+  requireRoot(args);
+  const cost = requireAffordable(door.schema, args);
+  if (viewer.kind !== "internal") throw new Error("Only internal tokens and people come through this door.");
+  const stream = door.streams.open(asker, credentialIdOf(viewer));
+  try {
+    const source = await createSourceEventStream(args);
+    if (!(Symbol.asyncIterator in source)) return refused(stream, source);
+    const steps = source[Symbol.asyncIterator]();
+    const tell = (step: unknown): Promise<Told> => tellStep(step, { args, door, extensions: { cost } });
+    const tellEnd = (reason: unknown): object | undefined =>
+      reason instanceof Failure ? showResult({ errors: [asGraphqlError(reason)] }, asker, door).result : undefined;
+    begun.set(asker, { ...stream, steps, tell, tellEnd });
+    return { data: {} };
+  } catch (error) {
+    stream.end();
+    throw error;
+  }
+}
+
+function refused({ end }: OpenStream, result: ExecutionResult): ExecutionResult {
+  end();
+  return result;
+}
+
+/** GraphQL has no answer to a subscription to nothing: `@skip` and `@include` may stand anywhere but at its root. */
+function requireRoot({ document, operationName }: Subscribing): void {
+  const root = getOperationAST(document, operationName)?.selectionSet;
+  if (root === undefined || !isConditional(root, document)) return;
+  throw failAt("malformed_request", {
+    in: "body",
+    field: "/query",
+    code: "not_allowed",
+    message: "The root field of a subscription may not have @skip or @include.",
+  });
+}
+
+/** Validated before: no fragment comes round to itself. */
+function isConditional({ selections }: SelectionSetNode, document: DocumentNode): boolean {
+  return selections.some((selection) => {
+    if (selection.directives?.some(({ name }) => name.value === "skip" || name.value === "include") === true) return true;
+    if (selection.kind === Kind.FIELD) return false;
+    const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragmentOf(selection, document);
+    return inner !== undefined && isConditional(inner.selectionSet, document);
+  });
+}
+
+const fragmentOf = ({ name }: FragmentSpreadNode, { definitions }: DocumentNode): FragmentDefinitionNode | undefined =>
+  definitions.find((definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === name.value) as
+    | FragmentDefinitionNode
+    | undefined;
+
+const notAccepted = (): Failure =>
+  failAt("malformed_request", {
+    in: "header",
+    field: "Accept",
+    code: "required",
+    message: "A subscription is answered with server-sent events: send it by POST with `Accept: text/event-stream`.",
+  });
+
+interface Telling {
+  readonly args: Subscribing;
+  readonly door: StreamDoor;
+  readonly extensions: Readonly<Record<string, unknown>>;
+}
+
+async function tellStep(step: unknown, { args, door, extensions }: Telling): Promise<Told> {
+  const { asker } = args.contextValue;
+  const result = await runStep(step, args, door);
+  const isLast = Object.values(result.data ?? {}).every((value) => value === null);
+  return { result: showResult({ ...result, extensions }, asker, door).result, isLast };
+}
+
+async function runStep(step: unknown, args: Subscribing, { recheck, contextOf, schema }: StreamDoor): Promise<ExecutionResult> {
+  const { asker } = args.contextValue;
+  try {
+    const contextValue = contextOf(asker, await recheck(asker));
+    return await withinTime(Promise.resolve(execute({ ...args, schema, rootValue: step, contextValue })));
+  } catch (error) {
+    // Told and logged as everywhere else: the stream would be cut without a word.
+    return { errors: [asGraphqlError(orUnavailable(toFailure(error)))] };
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Finds which deliveries of an endpoint have changed since the last look: among the newest, those that are due next, those being sent, and those that had
+ * no end when they were last seen. None of these comes to an end, or is sent once more, without being told.
+ */
+import { sql } from "kysely";
+import type { Reader } from "#database/transaction.ts";
+import type { DeliveryStatus } from "./replay-rules.ts";
+
+export interface DeliveriesSeen {
+  /** Ids, the oldest first. */
+  readonly changed: readonly string[];
+  /** More came at once than are looked at. */
+  readonly isMore: boolean;
+}
+
+export type LookAtDeliveries = (endpointIds: readonly string[]) => Promise<ReadonlyMap<string, DeliveriesSeen>>;
+
+export const newestMax = 100;
+const dueMax = 100;
+const sendingMax = 50;
+/** In one statement, so that none keeps others waiting for long. */
+export const endpointsAtOnce = 8;
+/** Without an end, of an endpoint: what is not remembered is looked at again when it is due next. */
+const openMax = 500;
+
+interface SeenRow {
+  readonly endpointId: string;
+  readonly id: string;
+  readonly status: DeliveryStatus;
+  readonly attemptCount: number;
+  readonly isNewest: boolean;
+}
+
+/** What the last look saw of an endpoint. */
+type Memory = ReadonlyMap<string, SeenRow>;
+
+export function createDeliveryLook(reader: Reader): LookAtDeliveries {
+  let memories: ReadonlyMap<string, Memory> = new Map();
+  return async (endpointIds) => {
+    const before = memories;
+    const found: SeenRow[] = [];
+    for (let from = 0; from < endpointIds.length; from += endpointsAtOnce) {
+      const some = endpointIds.slice(from, from + endpointsAtOnce);
+      found.push(...(await findRows(reader, { endpointIds: some, openIds: some.flatMap((id) => openIdsOf(before.get(id))) })));
+    }
+    const rows = Map.groupBy(found, ({ endpointId }) => endpointId);
+    memories = new Map(endpointIds.map((id) => [id, new Map((rows.get(id) ?? []).map((row) => [row.id, row]))]));
+    return new Map(endpointIds.map((id) => [id, compare(before.get(id), memories.get(id) ?? new Map())]));
+  };
+}
+
+const isOpen = ({ status }: SeenRow): boolean => status === "pending" || status === "sending" || status === "retrying";
+
+const openIdsOf = (memory: Memory = new Map()): string[] =>
+  [...memory.values()]
+    .filter(isOpen)
+    .slice(-openMax)
+    .map(({ id }) => id);
+
+/** At the first look nothing has changed yet. */
+function compare(before: Memory | undefined, now: Memory): DeliveriesSeen {
+  if (before === undefined) return { changed: [], isMore: false };
+  const changed = [...now.values()].filter((row) => hasChanged(before.get(row.id), row)).map(({ id }) => id);
+  const newest = [...now.values()].filter(({ isNewest }) => isNewest);
+  return { changed, isMore: newest.length >= newestMax && newest.every(({ id }) => !before.has(id)) };
+}
+
+/** An old one that has come within sight, and only waits, has not changed. */
+function hasChanged(before: SeenRow | undefined, row: SeenRow): boolean {
+  if (before === undefined) return row.isNewest || row.status === "sending" || !isOpen(row);
+  return before.status !== row.status || before.attemptCount !== row.attemptCount;
+}
+
+const statuses: readonly DeliveryStatus[] = ["pending", "sending", "succeeded", "retrying", "exhausted", "skipped", "canceled"];
+
+/** One statement, the oldest delivery first; each part of it is steps of one index. */
+async function findRows(
+  reader: Reader,
+  { endpointIds, openIds }: { readonly endpointIds: readonly string[]; readonly openIds: readonly string[] },
+): Promise<readonly SeenRow[]> {
+  const { rows } = await sql<SeenRow>`
+    with asked as (select unnest(${endpointIds}::text[]) as id), newest as (
+      select n.id from asked a cross join lateral (
+        select o.id from unnest(${statuses}::text[]) as of_status(name) cross join lateral (
+          select d.id from webhook_delivery d where d.endpoint_id = a.id and d.status = of_status.name
+          order by d.id collate "C" desc limit ${newestMax}
+        ) o order by o.id collate "C" desc limit ${newestMax}
+      ) n
+    ), others as (
+      select n.id from asked a cross join lateral (
+        select d.id from webhook_delivery d where d.endpoint_id = a.id and d.next_attempt_at is not null
+        order by d.next_attempt_at, d.id limit ${dueMax}
+      ) n
+      union all select n.id from asked a cross join lateral (
+        select d.id from webhook_delivery d where d.endpoint_id = a.id and d.status = 'sending' limit ${sendingMax}
+      ) n
+      union all select unnest(${openIds}::text[])
+    ), looked as (
+      select id, bool_or(is_newest) as is_newest from (select id, true as is_newest from newest union all select id, false from others) all_of group by id
+    )
+    select d.endpoint_id, d.id, d.status, d.attempt_count, l.is_newest from looked l join webhook_delivery d on d.id = l.id
+    order by d.id collate "C"`.execute(reader);
+  return rows;
+}

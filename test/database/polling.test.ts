@@ -1,0 +1,131 @@
+/** What is waited for is looked at together, again and again, and at once when something happened here; while nobody waits, nothing is asked. */
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createPolling, type Polling } from "#database/polling.ts";
+
+const everyMs = 400;
+const pauseMsMin = 25;
+
+describe("polling", () => {
+  let asked: (readonly string[])[] = [];
+  let faults: unknown[] = [];
+  let versions = new Map<string, number>();
+  let look = (ids: readonly string[]): Promise<ReadonlyMap<string, number>> => {
+    asked.push(ids);
+    return Promise.resolve(new Map(versions));
+  };
+  const usual = look;
+  let polling: Polling<number>;
+  beforeEach(() => {
+    vi.useFakeTimers();
+    [asked, faults, versions, look] = [[], [], new Map([["a", 1]]), usual];
+    polling = createPolling({ look: (ids) => look(ids), everyMs, pauseMsMin, onFault: (error) => void faults.push(error) });
+  });
+  afterEach(() => {
+    polling.close();
+    vi.useRealTimers();
+  });
+  const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
+
+  it("asks for nothing while nobody waits", async () => {
+    polling.wake();
+    await pass(10 * everyMs);
+    const stop = polling.watch("a", () => undefined);
+    await pass(everyMs);
+    expect(asked.length).toBeGreaterThan(0);
+    stop();
+    asked = [];
+    polling.wake();
+    await pass(10 * everyMs);
+    expect({ asked, watchers: polling.watchers(), isWatched: polling.isWatched("a") }).toEqual({ asked: [], watchers: 0, isWatched: false });
+  });
+
+  it("asks for all at once, and tells each what is its own", async () => {
+    const told: string[] = [];
+    for (const id of ["a", "b", "a"]) polling.watch(id, (version) => void told.push(`${id} ${version}`));
+    await pass(pauseMsMin);
+    expect(asked).toEqual([["a", "b"]]);
+    expect(told.toSorted()).toEqual(["a 1", "a 1", "b null"]);
+    await pass(3 * everyMs);
+    expect(asked).toHaveLength(4);
+  });
+
+  it("looks at once when something happened here, and not more often than it may", async () => {
+    polling.watch("a", () => undefined);
+    await pass(2 * pauseMsMin);
+    asked = [];
+    polling.wake();
+    await pass(1);
+    expect(asked).toHaveLength(1);
+    for (let ms = 0; ms < 250; ms += 1) {
+      polling.wake();
+      await pass(1);
+    }
+    expect(asked.length).toBeGreaterThan(5);
+    expect(asked.length).toBeLessThanOrEqual(1 + 250 / pauseMsMin);
+  });
+
+  it("looks again after what happened while it was looking", async () => {
+    const { promise, resolve } = Promise.withResolvers<ReadonlyMap<string, number>>();
+    look = (ids) => {
+      asked.push(ids);
+      return promise;
+    };
+    const told: (number | null)[] = [];
+    polling.watch("a", (version) => void told.push(version));
+    await pass(1);
+    polling.wake();
+    look = usual;
+    versions.set("a", 2);
+    resolve(new Map([["a", 1]]));
+    await pass(pauseMsMin);
+    expect(told).toEqual([1, 2]);
+  });
+
+  it("goes on after a fault, which is told once", async () => {
+    look = () => Promise.reject(new Error("away"));
+    const told: (number | null)[] = [];
+    polling.watch("a", (version) => void told.push(version));
+    await pass(5 * everyMs);
+    expect(faults).toEqual([new Error("away")]);
+    look = usual;
+    await pass(everyMs);
+    expect(told).toEqual([1]);
+  });
+
+  it("goes on for who comes after a fault at which everybody had left", async () => {
+    look = () => Promise.reject(new Error("away"));
+    const stop = polling.watch("a", () => undefined);
+    await pass(1);
+    expect(faults).toHaveLength(1);
+    stop();
+    look = usual;
+    const told: (number | null)[] = [];
+    polling.watch("a", (version) => void told.push(version));
+    await pass(2 * everyMs);
+    expect(told.length).toBeGreaterThan(0);
+  });
+
+  it("rests for four times as long as a look takes, whatever happens here", async () => {
+    look = async (ids) => {
+      asked.push(ids);
+      await new Promise((over) => setTimeout(over, 200));
+      return new Map(versions);
+    };
+    polling.watch("a", () => undefined);
+    for (let ms = 0; ms < 4_900; ms += 10) {
+      polling.wake();
+      await pass(10);
+    }
+    expect(asked).toHaveLength(5);
+  });
+
+  it("is over when it is closed", async () => {
+    polling.watch("a", () => undefined);
+    await pass(1);
+    polling.close();
+    asked = [];
+    polling.wake();
+    await pass(10 * everyMs);
+    expect(asked).toEqual([]);
+  });
+});

@@ -1,0 +1,91 @@
+/** Who is signed in at the console follows what its merchant has, for as long as the session lasts; that it follows does not make it last. */
+import { beforeAll, describe, expect, it } from "vitest";
+import { changeCart, linesOf, makeCart } from "#test/operations/cart-calls.ts";
+import { createPerson } from "#test/oauth/people.ts";
+import { useWorld } from "#test/support/use-world.ts";
+import { scriptHeaders, signInAs, submitSignOut } from "#test/web/console/console-calls.ts";
+import { type Followed, useStreams } from "./streams.ts";
+
+const cartChanged = "subscription ($id: ID!) { cartChanged(id: $id) { version } }";
+const minuteMs = 60_000;
+
+describe("the console's streams", () => {
+  const world = useWorld("pglite", { environment: { PORT: "0" } });
+  beforeAll(async () => {
+    await world().app.listen();
+  });
+  const followed = useStreams(world);
+  const follow = (cookie: string, id: string, headers = scriptHeaders(world())): Promise<Followed> =>
+    followed({ query: cartChanged, variables: { id }, token: null, headers: { cookie, ...headers } });
+  const codesOf = async (stream: Followed): Promise<string[]> =>
+    (await stream.rest()).flatMap(({ errors = [] }) => errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code));
+
+  it("last until who follows signs out", async () => {
+    const { id } = await makeCart(world());
+    const { email } = await createPerson(world());
+    const cookie = await signInAs(world(), email);
+    const stream = await follow(cookie, id);
+    expect((await stream.next()).data).toEqual({ cartChanged: { version: 1 } });
+    await submitSignOut(world(), cookie);
+    expect(await codesOf(stream)).toEqual(["credentials_missing"]);
+  });
+
+  it("do not keep a session in use that nobody uses", async () => {
+    const { id } = await makeCart(world());
+    const { email } = await createPerson(world());
+    const cookie = await signInAs(world(), email);
+    const stream = await follow(cookie, id);
+    await stream.next();
+    world().clock.advance(59 * minuteMs);
+    // Looked at meanwhile.
+    world().statements.length = 0;
+    await expect
+      .poll(() => world().statements.filter((text) => text.includes('from "staff_session"')).length, { timeout: 10_000 })
+      .toBeGreaterThan(0);
+    expect(world().statements.filter((text) => text.startsWith("update staff_session"))).toEqual([]);
+    world().clock.advance(2 * minuteMs);
+    const codes = await codesOf(stream);
+    // The session is idle for an hour when the stream's own hour is over.
+    expect([[], ["credentials_missing"]]).toContainEqual(codes);
+    expect((await follow(cookie, id)).response.status).toBe(401);
+  });
+
+  it("do not make it last by being asked for again whenever they end", async () => {
+    const { id } = await makeCart(world());
+    const { email } = await createPerson(world());
+    const cookie = await signInAs(world(), email);
+    for (let time = 0; time < 3; time += 1) {
+      const stream = await follow(cookie, id);
+      expect((await stream.next()).data).toEqual({ cartChanged: { version: 1 } });
+      stream.leave();
+      world().clock.advance(20 * minuteMs);
+    }
+    expect((await follow(cookie, id)).response.status).toBe(401);
+  });
+
+  it("say so where it cannot be found out who follows, and the log has why", async () => {
+    const { id } = await makeCart(world());
+    const { email } = await createPerson(world());
+    const stream = await follow(await signInAs(world(), email), id);
+    await stream.next();
+    const lines = await linesOf(world(), { "KIT-KVERN": 1 });
+    const { schema } = world().database.db;
+    await schema.alterTable("staff_session").renameTo("staff_session_gone").execute();
+    try {
+      world().logged.length = 0;
+      await changeCart(world(), "cartLinesAdd", { cartId: id, input: { lines } });
+      expect(await codesOf(stream)).toEqual(["internal_error"]);
+      expect(world().logged.some(({ code, msg }) => code === "internal_error" && msg === "A GraphQL request failed on our side.")).toBe(true);
+    } finally {
+      await schema.alterTable("staff_session_gone").renameTo("staff_session").execute();
+    }
+  });
+
+  it("are for the console's own pages", async () => {
+    const { id } = await makeCart(world());
+    const { email } = await createPerson(world());
+    const cookie = await signInAs(world(), email);
+    expect((await follow(cookie, id, { origin: "https://elsewhere.example", "x-commerce-console": "1" })).response.status).toBe(401);
+    expect((await follow(cookie, id, {})).response.status).toBe(401);
+  });
+});

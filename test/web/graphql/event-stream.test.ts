@@ -1,0 +1,115 @@
+/** How results go out as events: a sign of life while nothing is said, no more than is read, and an end that nothing holds up. */
+import { Readable } from "node:stream";
+import Fastify from "fastify";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { fail } from "#foundation/failure.ts";
+import { type Results, sendEvents } from "#web/graphql/event-stream.ts";
+
+describe("events", () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+  afterEach(() => void vi.useRealTimers());
+
+  /** The stream that is sent, with what it is made of in hand. */
+  async function sendOf(steps: AsyncIterator<unknown>): Promise<{ body: Readable; over: AbortController; told: unknown[]; ends: () => number }> {
+    const over = new AbortController();
+    const told: unknown[] = [];
+    let ends = 0;
+    const results: Results = {
+      steps,
+      signal: over.signal,
+      end: () => void (ends += 1),
+      tell: (step) => {
+        told.push(step);
+        return Promise.resolve({ result: { data: step }, isLast: step === "last" });
+      },
+      tellEnd: (reason) => (reason instanceof Error && "code" in reason ? { errors: [{ code: reason.code }] } : undefined),
+    };
+    const sent = Promise.withResolvers<Readable>();
+    const server = Fastify();
+    server.get("/", (_request, reply) => {
+      const send = reply.send.bind(reply);
+      reply.send = (payload) => {
+        sent.resolve(payload as Readable);
+        return send("");
+      };
+      return sendEvents(reply, results);
+    });
+    void server.inject("/");
+    return { body: await sent.promise, over, told, ends: () => ends };
+  }
+  const silent = (): AsyncIterator<unknown> & { wasReturned: boolean } => {
+    const { promise, resolve } = Promise.withResolvers<IteratorResult<unknown>>();
+    const steps = {
+      wasReturned: false,
+      next: () => promise,
+      return: () => {
+        steps.wasReturned = true;
+        resolve({ done: true, value: undefined });
+        return promise;
+      },
+    };
+    return steps;
+  };
+  /** What has been heard since it was asked the last time. */
+  const listen = (body: Readable): (() => Promise<string>) => {
+    let heard = "";
+    body.on("data", (bytes) => (heard += String(bytes)));
+    return async () => {
+      for (let turn = 0; turn < 10; turn += 1) await vi.advanceTimersByTimeAsync(0);
+      const text = heard;
+      heard = "";
+      return text;
+    };
+  };
+
+  it("begin with a comment, and are kept alive by one every twelve seconds", async () => {
+    const { body } = await sendOf(silent());
+    const heard = listen(body);
+    expect(await heard()).toBe(":\n\n");
+    await vi.advanceTimersByTimeAsync(11_000);
+    expect(await heard()).toBe("");
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await heard()).toBe(":\n\n");
+    await vi.advanceTimersByTimeAsync(12_000);
+    expect(await heard()).toBe(":\n\n");
+    body.destroy();
+  });
+
+  it("are not made faster than they are read", async () => {
+    const large = "x".repeat(10_000);
+    const { body, told } = await sendOf({ next: () => Promise.resolve({ done: false, value: large }) });
+    await vi.advanceTimersByTimeAsync(100);
+    const made = told.length;
+    expect(made).toBeLessThan(10);
+    await vi.advanceTimersByTimeAsync(100_000);
+    expect(told.length).toBe(made);
+    body.destroy();
+  });
+
+  it("end after the last result", async () => {
+    const { body } = await sendOf({ next: () => Promise.resolve({ done: false, value: "last" }) });
+    const text = (await Readable.from(body).toArray()).map(String).join("");
+    expect(text).toBe(':\n\nevent: next\ndata: {"data":"last"}\n\nevent: complete\ndata:\n\n');
+  });
+
+  it("end with the reason there is, and free what they follow", async () => {
+    const steps = silent();
+    const { body, over } = await sendOf(steps);
+    const heard = listen(body);
+    await heard();
+    over.abort(fail("api_key_revoked"));
+    expect(await heard()).toBe('event: next\ndata: {"errors":[{"code":"api_key_revoked"}]}\n\nevent: complete\ndata:\n\n');
+    expect(steps.wasReturned).toBe(true);
+  });
+
+  it("are left when who should read them does not, soon after they are over", async () => {
+    const large = "x".repeat(100_000);
+    const { body, over, ends } = await sendOf({ next: () => Promise.resolve({ done: false, value: large }) });
+    await vi.advanceTimersByTimeAsync(100);
+    over.abort();
+    expect(body.destroyed).toBe(false);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(body.destroyed).toBe(true);
+    expect(ends()).toBe(1);
+  });
+});

@@ -1,0 +1,73 @@
+/** The streams of a process: so many, looked at once a second by what was shown for them. */
+import { EventEmitter } from "node:events";
+import type { FastifyRequest } from "fastify";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { fail } from "#foundation/failure.ts";
+import { createOpenStreams, type OpenStreams, streamsMax, streamsOfCallerMax } from "#web/graphql/open-streams.ts";
+import { TestClock } from "#test/support/world.ts";
+
+describe("open streams", () => {
+  const checked: string[] = [];
+  let refusal: Error | undefined;
+  let streams: OpenStreams;
+  beforeEach(() => {
+    vi.useFakeTimers();
+    checked.length = 0;
+    refusal = undefined;
+    streams = createOpenStreams({
+      clock: new TestClock(),
+      recheck: ({ headers }) => {
+        checked.push(headers.authorization ?? "");
+        return refusal === undefined ? Promise.resolve() : Promise.reject(refusal);
+      },
+    });
+  });
+  afterEach(() => {
+    streams.close();
+    vi.useRealTimers();
+  });
+  const askerOf = (authorization: string): FastifyRequest => {
+    const raw = { socket: new EventEmitter(), headers: { authorization } };
+    return { raw, headers: raw.headers } as unknown as FastifyRequest;
+  };
+
+  it("are so many in all", () => {
+    const opened = Array.from({ length: streamsMax }, (_none, index) =>
+      streams.open(askerOf("a"), String(index % (streamsMax / streamsOfCallerMax))),
+    );
+    expect(() => streams.open(askerOf("a"), "another")).toThrow(expect.objectContaining({ code: "service_unavailable" }));
+    opened[0]?.end();
+    expect(() => streams.open(askerOf("a"), "another")).not.toThrow();
+  });
+
+  it("are looked at once a second, those of one credential together, and not at all when there are none", async () => {
+    const opened = ["a", "a", "b"].map((authorization) => streams.open(askerOf(authorization), authorization));
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(checked).toEqual(["a", "b", "a", "b"]);
+    for (const { end } of opened) end();
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(checked).toHaveLength(4);
+  });
+
+  it("end when the credential is not good any more, and not because the database is away", async () => {
+    const { signal } = streams.open(askerOf("a"), "a");
+    refusal = fail("service_unavailable");
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(signal.aborted).toBe(false);
+    refusal = fail("api_key_revoked");
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(signal.reason).toMatchObject({ code: "api_key_revoked" });
+  });
+
+  it("end with their connection, and are not opened while the process stops", () => {
+    const asker = askerOf("a");
+    const { signal } = streams.open(asker, "a");
+    asker.raw.socket.emit("close");
+    expect(signal.aborted).toBe(true);
+    expect(asker.raw.socket.listenerCount("close")).toBe(0);
+    const other = streams.open(askerOf("b"), "b");
+    streams.close();
+    expect(other.signal.aborted).toBe(true);
+    expect(() => streams.open(askerOf("b"), "b")).toThrow(expect.objectContaining({ code: "service_unavailable" }));
+  });
+});
