@@ -73,6 +73,32 @@ describe.each(["pglite", "postgres"] as const)("changes of a checkout session on
     ]);
   });
 
+  it("give it an e-mail, alone or with the address, as one change of each: in place of the one before, which is erased", async () => {
+    const { id, cartId } = await makeSession(world());
+    const alone = await change("hostedCheckoutSessionContactSet", id, { email: "anna@example.com", expectedVersion: 1 });
+    expect(alone.data).toMatchObject({ version: 2, cartVersion: 3, cart: { buyer: { emailHint: "a•••@e•••.com" } } });
+    const again = await change("hostedCheckoutSessionContactSet", id, { email: "anna@example.com" });
+    expect(again.data).toMatchObject({ version: 2, cartVersion: 3 });
+    const together = await setAddress(id, { address: berlin, contactEmail: "jan@other.test" });
+    expect(together.data).toMatchObject({
+      version: 3,
+      cartVersion: 4,
+      cart: { address: { city: "Berlin" }, buyer: { emailHint: "j•••@o•••.test" } },
+    });
+    expect((await setAddress(id, { address: berlin })).data).toMatchObject({ cart: { buyer: { emailHint: "j•••@o•••.test" } } });
+    const emails = await world()
+      .database.db.selectFrom("personalData")
+      .select((is) => is("erasedAt", "is not", null).as("isErased"))
+      .where("cartId", "=", cartId)
+      .where("kind", "=", "buyer_email")
+      .execute();
+    expect([emails.length, emails.filter(({ isErased }) => isErased).length]).toEqual([2, 1]);
+    const { error } = await withoutTrace(world(), () => change("hostedCheckoutSessionContactSet", id, { email: "nobody" }));
+    expect(error).toMatchObject({ code: "invalid_field", details: [{ field: "/email", code: "pattern_mismatch" }] });
+    const both = await withoutTrace(world(), () => change("hostedCheckoutSessionAddressSet", id, { address: berlin, contactEmail: "nobody" }));
+    expect(both.error).toMatchObject({ details: [{ field: "/contactEmail" }] });
+  });
+
   it("that change nothing raise neither version, and tell nothing", async () => {
     const session = await makeReadySession(world());
     await change("hostedCheckoutSessionPromotionApply", session.id, { code: "six" });

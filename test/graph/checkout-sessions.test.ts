@@ -182,6 +182,9 @@ describe.each(["pglite", "postgres"] as const)("checkout sessions on %s", (engin
       ["another scheme", { cancelUrl: "javascript:alert(1)" }, "/cancelUrl not_allowed"],
       ["credentials in an address", { cancelUrl: "https://me:secret@shop.example/" }, "/cancelUrl not_allowed"],
       ["no address at all", { successUrl: "shop" }, "/successUrl invalid_url"],
+      ["an address without its slashes", { successUrl: "https:shop.example/thanks" }, "/successUrl invalid_url"],
+      ["an address with a slash too many", { successUrl: "https:///shop.example/thanks" }, "/successUrl invalid_url"],
+      ["an address with a backslash", { cancelUrl: "https://shop.example\\@other.example/" }, "/cancelUrl invalid_url"],
       ["an address of 2049 characters", { successUrl: `https://shop.example/${"x".repeat(2028)}` }, "/successUrl too_long"],
     ])("with %s", async (_name, input, detail) => {
       const cartId = await cart();

@@ -56,6 +56,7 @@ export async function makeReadySession(world: World, lines: Readonly<Record<stri
 
 const mutations = {
   hostedCheckoutSessionAddressSet: "HostedCheckoutSessionAddressSetInput",
+  hostedCheckoutSessionContactSet: "HostedCheckoutSessionContactSetInput",
   hostedCheckoutSessionDeliveryOptionSelect: "HostedCheckoutSessionDeliveryOptionSelectInput",
   hostedCheckoutSessionPromotionApply: "HostedCheckoutSessionPromotionApplyInput",
   hostedCheckoutSessionPromotionRemove: "HostedCheckoutSessionPromotionRemoveInput",

@@ -38,16 +38,19 @@ export async function setBuyer(
 }
 
 function buyerFaults({ buyerReference, email }: CartBuyerSetInput, tenant: CartTenant): Faults {
+  return [...referenceFaults(buyerReference, tenant), ...emailFaults("/email", email)];
+}
+
+export function emailFaults(field: string, email: string | null | undefined): Faults {
   const isMalformed = typeof email === "string" && !isEmail(email);
   return [
-    ...referenceFaults(buyerReference, tenant),
-    ...textFaults("/email", email, { max: emailMax }),
-    ...(isMalformed ? [faultAt("/email", "pattern_mismatch", "It must be an e-mail address.")] : []),
+    ...textFaults(field, email, { max: emailMax }),
+    ...(isMalformed ? [faultAt(field, "pattern_mismatch", "It must be an e-mail address.")] : []),
   ];
 }
 
 /** The same one stays, row and all. Another one takes its place, and the old one is erased at once: nothing points at it any more. */
-async function replaceEmail(
+export async function replaceEmail(
   transaction: Transaction,
   { keyring, merchantId, now }: CartTenant,
   { cart, email }: { readonly cart: CartAggregate; readonly email: string | null },

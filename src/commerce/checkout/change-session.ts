@@ -159,14 +159,14 @@ export interface SessionTarget extends Expected {
 export interface SessionChange {
   readonly target: SessionTarget;
   /** May write what belongs to the change; gives what shall be different of the cart. */
-  readonly work: (cart: CartAggregate) => PlanCart | Promise<PlanCart>;
+  readonly work: (cart: CartAggregate, session: SessionAggregate) => PlanCart | Promise<PlanCart>;
 }
 
 /** By the session's own page, while it is open. */
 export async function changeSession(transaction: Transaction, tenant: CartTenant, { target, work }: SessionChange): Promise<LockedSession> {
   const { cart, session } = await lockSession(transaction, tenant, target.sessionId);
   requireOpen(session, target, tenant.now);
-  const { cart: after, isChanged } = await repriceLocked(transaction, tenant, { cart, session, plan: await work(cart) });
+  const { cart: after, isChanged } = await repriceLocked(transaction, tenant, { cart, session, plan: await work(cart, session) });
   if (!isChanged) return { cart: after, session };
   return { cart: after, session: await saveSession(transaction, tenant, { session, patch: takenFrom(after) }) };
 }

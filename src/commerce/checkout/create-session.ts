@@ -2,7 +2,7 @@
  * Opens a checkout for a cart: the cart is priced anew and locked, what is in it is kept back from the stock, and the session's page gets an address
  * that nobody can guess. All of it, or nothing.
  */
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { draftOf } from "#commerce/carts/cart-draft.ts";
 import { type Expected, refuse, requireChangeable, statusOf } from "#commerce/carts/cart-status.ts";
@@ -17,6 +17,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { type LockedSession, readSession } from "./change-session.ts";
 import { keepUntilOver } from "./keep-personal-data.ts";
+import { secretDigest } from "./page-secret.ts";
 import { returnUrlFaults } from "./return-url.ts";
 import { requireAvailable, requireHeld, requireWhole } from "./sellable.ts";
 import { secretPlaceOf } from "./session-aggregate.ts";
@@ -136,9 +137,4 @@ async function insertSession(transaction: Transaction, tenant: SessionTenant, { 
       updatedAt: now,
     })
     .execute();
-}
-
-/** What a session is found by from its page's address: who reads the database can open none. */
-function secretDigest(secret: string): Buffer {
-  return createHash("sha256").update(secret).digest();
 }

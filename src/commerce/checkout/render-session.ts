@@ -65,14 +65,14 @@ export function paymentStatusOf({ status, amountTotalMinor }: Pick<SessionAggreg
 }
 
 interface Asking {
-  /** The internal token that asks; null: another credential. */
+  /** The internal token or the person that asks; null: another credential. */
   readonly tokenId: string | null;
   readonly keyring: Keyring;
   readonly publicUrl: string;
   readonly now: Date;
 }
 
-/** Who knows it can check out as the buyer: only the token that made the session is told, and only while it is open. */
+/** Who knows it can check out as the buyer: only who made the session is told, and only while it is open. */
 export function pageUrlOf(session: SessionAggregate, { tokenId, keyring, publicUrl, now }: Asking): string | null {
   const { secret, createdBy } = session;
   if (secret === null || createdBy === null || createdBy !== tokenId || sessionStatusOf(session, now) !== "open") return null;

@@ -6,7 +6,7 @@ import { cartList, findCartByToken } from "#commerce/carts/find-carts.ts";
 import { type CartLineView, type CartView, offeredDelivery, toCart } from "#commerce/carts/render-cart.ts";
 import type { WarningView } from "#commerce/carts/warnings.ts";
 import { fail } from "#foundation/failure.ts";
-import { builder, callerOf, integrators, readers } from "#graph/builder.ts";
+import { builder, type Caller, callerOf, integrators, readers } from "#graph/builder.ts";
 import { AvailabilityEnum, type Restriction, RestrictionEnum } from "#graph/catalog/products.ts";
 import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
 import type { GraphContext } from "#graph/context.ts";
@@ -22,6 +22,7 @@ import {
   PromotionStateRef,
 } from "#graph/refs.ts";
 import { listedOwner, ownerOf, tenantOf } from "#graph/tenancy.ts";
+import { unlessAnalyst } from "#graph/untold.ts";
 import { CartStatusEnum, CheckoutStatusEnum, DiscountSourceEnum, RevocationReasonEnum, WarningCodeEnum } from "./cart-enums.ts";
 
 MaskedAddressRef.implement({
@@ -133,18 +134,25 @@ const CartRevocation = builder.objectRef<NonNullable<CartView["revocation"]>>("C
   description: "Why a cart was revoked.",
   fields: (t) => ({
     reason: t.expose("reason", { type: RevocationReasonEnum, description: "The reason given; `other` where none was." }),
-    note: t.exposeString("note", { nullable: true, description: "At most 280 characters." }),
+    note: t.string({
+      nullable: true,
+      description: "At most 280 characters. Analysts are not told.",
+      resolve: ({ note }, _args, context) => unlessAnalyst(note, context),
+    }),
     at: t.expose("at", { type: "DateTime", description: "When." }),
   }),
 });
+
+/** The page of a checkout has no use for it, and is read by whoever has its address. */
+const untold: ReadonlySet<Caller> = new Set(["analyst", "buyer"]);
 
 const CartBuyer = builder.objectRef<CartShown>("CartBuyer").implement({
   description: "Whose cart it is.",
   fields: (t) => ({
     reference: t.string({
       nullable: true,
-      description: "The frontend's own name for the buyer; null: nobody known. Analysts are not told.",
-      resolve: ({ stored }, _args, { viewer }) => (callerOf(viewer) === "analyst" ? null : stored.buyerReference),
+      description: "The frontend's own name for the buyer; null: nobody known. Analysts are not told, nor is the page of a checkout.",
+      resolve: ({ stored }, _args, { viewer }) => (untold.has(callerOf(viewer)) ? null : stored.buyerReference),
     }),
     guest: t.boolean({ description: "Whether nobody is known.", resolve: ({ stored }) => stored.buyerReference === null }),
     emailHint: t.string({
@@ -204,6 +212,7 @@ export function show(cart: CartAggregate, { clock, publicUrl }: GraphContext): C
 
 /** Whether the asker may know that the cart is there. The service itself, which tells what becomes of it, may however long ago it ended. */
 export function isCartVisible(cart: CartAggregate, context: GraphContext): boolean {
+  if (context.viewer.kind === "buyer" && context.viewer.cartId !== cart.id) return false;
   const owner = ownerOf(context);
   const isOurs = owner === null || owner === cart.merchant.id;
   const isThere = context.viewer.kind === "system" || !isGone(cart, context.clock.now());
@@ -215,7 +224,7 @@ builder.queryFields((t) => ({
     type: CartRef,
     nullable: true,
     description: "A cart by its id; null when there is none, or it ended more than 90 days ago. Over REST a 404.",
-    authScopes: { callers: [...integrators, "storefront", "system", ...readers] },
+    authScopes: { callers: [...integrators, "storefront", "buyer", "system", ...readers] },
     args: { id: t.arg.id({ required: true, description: "The cart's id, `cart_…`." }) },
     resolve: async (_root, { id }, context) => {
       const cart = await context.loaders.carts.load(id);

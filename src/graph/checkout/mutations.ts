@@ -2,7 +2,13 @@
 import { cancelSession } from "#commerce/checkout/cancel-session.ts";
 import type { LockedSession } from "#commerce/checkout/change-session.ts";
 import { createSession } from "#commerce/checkout/create-session.ts";
-import { applySessionPromotion, removeSessionPromotion, selectSessionDelivery, setSessionAddress } from "#commerce/checkout/session-changes.ts";
+import {
+  applySessionPromotion,
+  removeSessionPromotion,
+  selectSessionDelivery,
+  setSessionAddress,
+  setSessionContact,
+} from "#commerce/checkout/session-changes.ts";
 import { builder } from "#graph/builder.ts";
 import { everyClient, frontends } from "#graph/carts/cart-mutation.ts";
 import type { GraphContext } from "#graph/context.ts";
@@ -11,6 +17,7 @@ import { CheckoutSessionRef, type SessionShown } from "#graph/refs.ts";
 import {
   SessionAddressSetInput,
   SessionCancelInput,
+  SessionContactSetInput,
   SessionCreateInput,
   SessionDeliverySelectInput,
   SessionPromotionApplyInput,
@@ -44,6 +51,14 @@ sessionMutation("hostedCheckoutSessionAddressSet", {
   answer: answerSession,
 });
 
+sessionMutation("hostedCheckoutSessionContactSet", {
+  description: "Says how the buyer of a checkout is reached. The cart stays locked.",
+  input: SessionContactSetInput,
+  type: CheckoutSessionRef,
+  change: setSessionContact,
+  answer: answerSession,
+});
+
 sessionMutation("hostedCheckoutSessionDeliveryOptionSelect", {
   description: "Says how a checkout is delivered. The cart stays locked.",
   input: SessionDeliverySelectInput,
@@ -70,7 +85,7 @@ sessionMutation("hostedCheckoutSessionPromotionRemove", {
 
 sessionMutation("hostedCheckoutSessionCancel", {
   description: "Gives up a checkout that was not submitted yet: what it kept back is free, and the cart can be changed again.",
-  callers: everyClient,
+  callers: ["buyer", ...everyClient],
   input: SessionCancelInput,
   type: CheckoutSessionRef,
   change: cancelSession,

@@ -7,7 +7,8 @@ import type { SessionTenant } from "#commerce/checkout/session-tenant.ts";
 import type { OrderTenant } from "#commerce/orders/change-order.ts";
 import { completeSession, submitCheckout } from "#commerce/orders/complete-session.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { builder } from "#graph/builder.ts";
+import { builder, type Caller } from "#graph/builder.ts";
+import { frontends } from "#graph/carts/cart-mutation.ts";
 import { defineEnum } from "#graph/enums.ts";
 import { CheckoutSessionRef } from "#graph/refs.ts";
 import { sessionMutation } from "./session-mutation.ts";
@@ -73,6 +74,8 @@ const asActor = (tenant: SessionTenant): OrderTenant => ({ ...tenant, actor: ten
 
 interface PaymentMutation<Input extends object> {
   readonly description: string;
+  /** Frontends and the session's own page, unless told. */
+  readonly callers?: readonly Caller[];
   readonly input: InputRef<Input>;
   readonly change: (transaction: Transaction, tenant: OrderTenant, input: Input & { readonly sessionId: string }) => Promise<LockedSession>;
 }
@@ -98,6 +101,7 @@ paymentMutation("hostedCheckoutSessionSubmit", {
 paymentMutation("hostedCheckoutSessionComplete", {
   description:
     "Places the order of a checkout whose payment is authorized, as happens by itself; while that is not known yet, 409 checkout_session_processing says to ask again.",
+  callers: frontends,
   input: CompleteInput,
   change: completeSession,
 });

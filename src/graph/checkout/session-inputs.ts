@@ -52,7 +52,22 @@ export const SessionAddressSetInput = builder.inputType("HostedCheckoutSessionAd
   fields: (t) => ({
     address: t.field({ type: PostalAddress, required: true, description: "The address. It is stored encrypted and never answered with." }),
     validation: t.field({ type: AddressLevelEnum, description: "How thoroughly it is checked; `strict` unless told." }),
+    contactEmail: t.string({
+      description: "The buyer's e-mail, 254 characters at most, in place of the one that the cart has; left out, that one stays. Stored encrypted.",
+    }),
     saveForBuyer: t.boolean({ description: "Whether it is kept for the buyer's next carts; the cart must have a buyer. False unless told." }),
+    expectedVersion: t.int({ description: seenVersion }),
+  }),
+});
+
+export const SessionContactSetInput = builder.inputType("HostedCheckoutSessionContactSetInput", {
+  description: "How the buyer of a checkout is reached.",
+  fields: (t) => ({
+    email: t.string({
+      required: true,
+      description:
+        "The buyer's e-mail, 254 characters at most, in place of the one that the cart has. It is stored encrypted and answered with masked.",
+    }),
     expectedVersion: t.int({ description: seenVersion }),
   }),
 });

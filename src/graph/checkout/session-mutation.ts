@@ -2,16 +2,18 @@
 import type { InputRef, ShapeFromTypeParam, TypeParam } from "@pothos/core";
 import type { SessionTenant } from "#commerce/checkout/session-tenant.ts";
 import type { Transaction } from "#database/transaction.ts";
+import { fail } from "#foundation/failure.ts";
 import { builder, type Caller } from "#graph/builder.ts";
 import { changeCartOf, frontends } from "#graph/carts/cart-mutation.ts";
 import type { GraphContext } from "#graph/context.ts";
+import { credentialIdOf } from "#access/viewer.ts";
 import { causeOf, idempotencyKeyArgument, idempotencyKeyDescription } from "#graph/mutation.ts";
 
 type Types = (typeof builder)["$inferSchemaTypes"];
 
 interface SessionMutation<Input extends object, Changed, Type extends TypeParam<Types>> {
   readonly description: string;
-  /** Frontends, unless told. */
+  /** Frontends and the session's own page, unless told. */
   readonly callers?: readonly Caller[];
   /** Where doing it twice would cost somebody money or goods. */
   readonly isKeyRequired?: boolean;
@@ -24,11 +26,17 @@ interface SessionMutation<Input extends object, Changed, Type extends TypeParam<
   ) => ShapeFromTypeParam<Types, Type, false> | Promise<ShapeFromTypeParam<Types, Type, false>>;
 }
 
+/** The page of a session has that one alone. */
+export const isOwnSession = (sessionId: string, { viewer }: Pick<GraphContext, "viewer">): boolean =>
+  viewer.kind !== "buyer" || viewer.sessionId === sessionId;
+
+export const pagesAndFrontends: readonly Caller[] = ["buyer", ...frontends];
+
 export function sessionMutation<Input extends object, Changed, Type extends TypeParam<Types>>(
   name: string,
   parts: SessionMutation<Input, Changed, Type>,
 ): void {
-  const { description, callers = frontends, isKeyRequired = false, input, type, change, answer } = parts;
+  const { description, callers = pagesAndFrontends, isKeyRequired = false, input, type, change, answer } = parts;
   builder.mutationField(name, (t) =>
     t.field({
       type,
@@ -42,6 +50,7 @@ export function sessionMutation<Input extends object, Changed, Type extends Type
       },
       resolve: (async (_root: unknown, args: { merchantId?: string | null; sessionId: string; input: Input }, context: GraphContext) => {
         const { sessionId } = args;
+        if (!isOwnSession(sessionId, context)) throw fail("checkout_session_not_found");
         return answer(
           context,
           await changeSessionOf(context, args.merchantId, (transaction, tenant) => change(transaction, tenant, { ...args.input, sessionId })),
@@ -60,7 +69,7 @@ export function changeSessionOf<Changed>(
   return changeCartOf(context, merchantId, (transaction, tenant) => work(transaction, { ...tenant, causedBy, tokenId: tokenIdOf(context) }));
 }
 
-/** The internal token that asks; null: another credential. */
+/** The internal token that asks, or the account of a person at the console; null: another credential. */
 export function tokenIdOf({ viewer }: Pick<GraphContext, "viewer">): string | null {
-  return viewer.kind === "internal" ? viewer.tokenId : null;
+  return viewer.kind === "internal" ? credentialIdOf(viewer) : null;
 }

@@ -12,14 +12,19 @@ import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { CartRef, CheckoutSessionRef, MerchantSummaryRef, MoneyRef, type SessionShown } from "#graph/refs.ts";
 import { listedOwner } from "#graph/tenancy.ts";
+import { addressToShow, unlessAnalyst } from "#graph/untold.ts";
 import { CancelActorEnum, CancelReasonEnum, SessionPaymentStatusEnum, SessionStatusEnum } from "./session-enums.ts";
-import { tokenIdOf } from "./session-mutation.ts";
+import { isOwnSession, tokenIdOf } from "./session-mutation.ts";
 
 const Cancellation = builder.objectRef<SessionCancellation>("HostedCheckoutCancellation").implement({
   description: "Why a checkout session was canceled.",
   fields: (t) => ({
     reason: t.expose("reason", { type: CancelReasonEnum, description: "The reason given." }),
-    note: t.exposeString("note", { nullable: true, description: "At most 500 characters." }),
+    note: t.string({
+      nullable: true,
+      description: "At most 500 characters. Analysts are not told.",
+      resolve: ({ note }, _args, context) => unlessAnalyst(note, context),
+    }),
     actor: t.expose("actor", { type: CancelActorEnum, description: "Who did it." }),
   }),
 });
@@ -52,8 +57,16 @@ CheckoutSessionRef.implement({
           now: context.clock.now(),
         }),
     }),
-    successUrl: t.expose("successUrl", { type: "URL", description: "Where the buyer goes when there is an order." }),
-    cancelUrl: t.expose("cancelUrl", { type: "URL", description: "Where the buyer goes who gives up." }),
+    successUrl: t.field({
+      type: "URL",
+      description: "Where the buyer goes when there is an order. Analysts see it without its query.",
+      resolve: ({ successUrl }, _args, context) => addressToShow(successUrl, context),
+    }),
+    cancelUrl: t.field({
+      type: "URL",
+      description: "Where the buyer goes who gives up. Analysts see it without its query.",
+      resolve: ({ cancelUrl }, _args, context) => addressToShow(cancelUrl, context),
+    }),
     expiresAt: t.expose("expiresAt", { type: "DateTime", description: "When it ends if it is not submitted." }),
     createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was opened." }),
     submittedAt: t.field({
@@ -67,6 +80,16 @@ CheckoutSessionRef.implement({
     updatedAt: t.field({ type: "DateTime", description: "When it last changed.", resolve: ({ stored }) => stored.updatedAt }),
     cancellation: t.expose("cancellation", { type: Cancellation, nullable: true, description: "Why it was canceled." }),
     cartStatus: t.expose("cartStatus", { type: CartStatusEnum, description: "Where the cart is in its life, by the clock." }),
+    countries: t.field({
+      type: ["CountryCode"],
+      description: "Where it can go: the countries of its market, up to 249.",
+      resolve: ({ cart }) => [...cart.countries],
+    }),
+    paymentFailureCode: t.string({
+      nullable: true,
+      description: "Why the last payment came to nothing, in the provider's word for it or ours: `card_declined`, `timed_out`; null where none did.",
+      resolve: ({ id }, _args, { loaders }) => loaders.paymentFailures.load(id),
+    }),
     cart: t.field({ type: CartRef, description: "The cart.", resolve: ({ cart }, _args, context) => show(cart, context) }),
   }),
 });
@@ -76,7 +99,8 @@ export function showSession({ session, cart }: LockedSession, context: GraphCont
 }
 
 /** A session is there for whom its cart is there. */
-const isVisible = ({ cart }: LockedSession, context: GraphContext): boolean => isCartVisible(cart, context);
+const isVisible = ({ session, cart }: LockedSession, context: GraphContext): boolean =>
+  isCartVisible(cart, context) && isOwnSession(session.id, context);
 
 async function withCart(session: SessionAggregate, { loaders }: GraphContext): Promise<LockedSession> {
   const cart: CartAggregate | null = await loaders.carts.load(session.cartId);
@@ -89,7 +113,7 @@ builder.queryFields((t) => ({
     type: CheckoutSessionRef,
     nullable: true,
     description: "A checkout session by its id; null when there is none.",
-    authScopes: { callers: ["storefront", "system", ...readers] },
+    authScopes: { callers: ["storefront", "buyer", "system", ...readers] },
     args: { id: t.arg.id({ required: true, description: "The session's id, `chs_…`." }) },
     resolve: async (_root, { id }, context) => {
       const session = await context.loaders.sessions.load(id);

@@ -76,6 +76,6 @@ export function changeOrderOf<Changed>(
 
 export function actorOf({ viewer }: Pick<GraphContext, "viewer">): OrderActor {
   const caller = callerOf(viewer);
-  if (caller === "storefront") return "buyer";
+  if (caller === "storefront" || caller === "buyer") return "buyer";
   return caller === "system" ? "system" : "merchant";
 }

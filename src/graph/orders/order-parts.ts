@@ -4,6 +4,7 @@ import type { RefundView } from "#commerce/orders/render-parts.ts";
 import { builder, callerOf, staff } from "#graph/builder.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { FulfillmentRef, MoneyRef, PaymentRef, RefundRef, ReturnRef, WarrantyRef } from "#graph/refs.ts";
+import { unlessAnalyst } from "#graph/untold.ts";
 import {
   FulfillmentStatusEnum,
   FulfillmentTypeEnum,
@@ -17,11 +18,6 @@ import {
   WarrantyClaimStatusEnum,
   WarrantyStatusEnum,
 } from "./order-enums.ts";
-
-/** What somebody wrote in their own words may name people: analysts are not told. */
-export function unlessAnalyst<Text>(text: Text, { viewer }: Pick<GraphContext, "viewer">): Text | null {
-  return callerOf(viewer) === "analyst" ? null : text;
-}
 
 /** What only who runs the merchant may know: to others it is not there, so that one document serves all. */
 export function forStaff<Value>(value: Value, { viewer }: Pick<GraphContext, "viewer">): Value | null {
@@ -54,8 +50,17 @@ FulfillmentRef.implement({
       resolve: ({ lines }) => [...lines],
     }),
     carrier: t.exposeString("carrier", { nullable: true, description: "Who carries it." }),
-    trackingNumber: t.exposeString("trackingNumber", { nullable: true, description: "The carrier's number for it." }),
-    trackingUrl: t.expose("trackingUrl", { type: "URL", nullable: true, description: "Where the buyer can follow it." }),
+    trackingNumber: t.string({
+      nullable: true,
+      description: "The carrier's number for it. Analysts are not told: carriers show by it where it goes.",
+      resolve: ({ trackingNumber }, _args, context) => unlessAnalyst(trackingNumber, context),
+    }),
+    trackingUrl: t.field({
+      type: "URL",
+      nullable: true,
+      description: "Where the buyer can follow it. Analysts are not told.",
+      resolve: ({ trackingUrl }, _args, context) => unlessAnalyst(trackingUrl, context),
+    }),
     packingStartedAt: t.expose("packingStartedAt", { type: "DateTime", nullable: true, description: "When packing began." }),
     shippedAt: t.expose("shippedAt", { type: "DateTime", nullable: true, description: "When it was handed over." }),
     estimatedDeliveryAt: t.expose("estimatedDeliveryAt", { type: "DateTime", nullable: true, description: "When it should arrive." }),
@@ -148,7 +153,11 @@ ReturnRef.implement({
       description: "Why, in the buyer's words. Analysts are not told.",
       resolve: ({ note }, _args, context) => unlessAnalyst(note, context),
     }),
-    declineReason: t.exposeString("declineReason", { nullable: true, description: "Why the merchant did not agree." }),
+    declineReason: t.string({
+      nullable: true,
+      description: "Why the merchant did not agree, in words. Analysts are not told.",
+      resolve: ({ declineReason }, _args, context) => unlessAnalyst(declineReason, context),
+    }),
     inspectionNote: t.string({
       nullable: true,
       description: "What was said about it when it was looked at. Only who runs the merchant is told.",

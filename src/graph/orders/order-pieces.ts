@@ -5,8 +5,9 @@ import { builder } from "#graph/builder.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { type Restriction, RestrictionEnum } from "#graph/catalog/products.ts";
 import { ImageRef, MoneyRef } from "#graph/refs.ts";
+import { unlessAnalyst } from "#graph/untold.ts";
 import { OrderActorEnum } from "./order-enums.ts";
-import { forStaff, OrderLineQuantity, unlessAnalyst } from "./order-parts.ts";
+import { forStaff, OrderLineQuantity } from "./order-parts.ts";
 
 export const OrderQuantities = builder.objectRef<OrderLineView["quantities"]>("OrderLineQuantities").implement({
   description:

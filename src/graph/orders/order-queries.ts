@@ -15,7 +15,8 @@ import { actorOf } from "./order-mutation.ts";
 import { showOrder } from "./orders.ts";
 
 /** Whether the asker may know that the order is there. */
-function isVisible(order: OrderAggregate, context: GraphContext): boolean {
+export function isOrderVisible(order: OrderAggregate, context: GraphContext): boolean {
+  if (context.viewer.kind === "buyer") return order.sessionId === context.viewer.sessionId;
   return isOurs(order.merchant.id, context) && !isForeignOrder(order, { actor: actorOf(context), buyerReference: context.buyerReference });
 }
 
@@ -32,11 +33,11 @@ builder.queryFields((t) => ({
     type: OrderRef,
     nullable: true,
     description: "An order by its id; null when there is none. A storefront sees those of the buyer that X-Buyer-Reference names. Over REST a 404.",
-    authScopes: { callers: [...integrators, "storefront", "system", ...readers] },
+    authScopes: { callers: [...integrators, "storefront", "buyer", "system", ...readers] },
     args: { id: t.arg.id({ required: true, description: "The order's id, `ord_…`." }) },
     resolve: async (_root, { id }, context) => {
       const order = await context.loaders.orders.load(id);
-      return order === null || !isVisible(order, context) ? null : showOrder(order, context);
+      return order === null || !isOrderVisible(order, context) ? null : showOrder(order, context);
     },
   }),
   orders: t.connection(

@@ -18,8 +18,9 @@ import {
   ReturnRef,
   WarrantyRef,
 } from "#graph/refs.ts";
+import { unlessAnalyst } from "#graph/untold.ts";
 import { OrderFulfillmentStatusEnum, OrderPaymentStatusEnum, OrderReturnStatusEnum, OrderStatusEnum } from "./order-enums.ts";
-import { forStaff, unlessAnalyst } from "./order-parts.ts";
+import { forStaff } from "./order-parts.ts";
 import {
   OrderBuyer,
   OrderCancellation,

@@ -1,0 +1,57 @@
+/** Tells what is wrong with an address where it stands, as soon as a field is left: by the same rules, asked of the service. */
+interface FieldFault {
+  readonly field: string;
+  readonly message: string;
+}
+
+type Control = HTMLInputElement | HTMLSelectElement;
+
+/** Of each form, the fields that have been left. */
+const leftOf = new WeakMap<HTMLFormElement, Set<string>>();
+
+export function checkWhileTyping(): void {
+  let asked = 0;
+  document.addEventListener("focusout", ({ target }) => {
+    if (!isControl(target) || target.type === "hidden" || target.name === "countryCode") return;
+    const { form } = target;
+    if (form === null || form.dataset["check"] === undefined) return;
+    const left = leftOf.get(form) ?? new Set([...form.querySelectorAll<Control>("[aria-invalid]")].map(({ name }) => name));
+    leftOf.set(form, left);
+    // What is still empty is not wrong yet.
+    if (target.value.trim() !== "") left.add(target.name);
+    if (left.size === 0) return;
+    asked += 1;
+    const own = asked;
+    const tell = async (): Promise<void> => {
+      const faults = await askFaults(form);
+      if (faults !== undefined && own === asked) showFaults(form, { left, faults });
+    };
+    void tell();
+  });
+}
+
+const isControl = (target: EventTarget | null): target is Control => target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
+
+async function askFaults(form: HTMLFormElement): Promise<readonly FieldFault[] | undefined> {
+  const body = new URLSearchParams();
+  for (const [name, value] of new FormData(form)) if (typeof value === "string") body.append(name, value);
+  try {
+    const answer = await fetch(form.dataset["check"] ?? "", { method: "POST", body, credentials: "same-origin" });
+    return answer.ok ? ((await answer.json()) as { readonly faults: readonly FieldFault[] }).faults : undefined;
+  } catch {
+    // The form itself will be told.
+    return undefined;
+  }
+}
+
+function showFaults(form: HTMLFormElement, { left, faults }: { readonly left: ReadonlySet<string>; readonly faults: readonly FieldFault[] }): void {
+  for (const control of form.querySelectorAll<Control>("input, select")) {
+    const place = document.querySelector<HTMLElement>(`#${CSS.escape(`${control.id}-fault`)}`);
+    if (place === null) continue;
+    const fault = left.has(control.name) ? faults.find(({ field }) => field === control.name) : undefined;
+    place.hidden = fault === undefined;
+    place.textContent = fault?.message ?? "";
+    if (fault === undefined) control.removeAttribute("aria-invalid");
+    else control.setAttribute("aria-invalid", "true");
+  }
+}

@@ -1,0 +1,43 @@
+/** Amounts, times and places as a locale writes them. Amounts are put together from minor units as digits: they are never a float. */
+export interface Amount {
+  readonly amountMinor: number;
+  readonly currency: string;
+  readonly exponent: number;
+}
+
+/** `123456` with two places → `1234.56`. */
+function digitsOf({ amountMinor, exponent }: Amount): `${number}` {
+  const digits = String(Math.abs(amountMinor)).padStart(exponent + 1, "0");
+  const sign = amountMinor < 0 ? "-" : "";
+  const whole = digits.slice(0, digits.length - exponent);
+  return (exponent === 0 ? `${sign}${whole}` : `${sign}${whole}.${digits.slice(-exponent)}`) as `${number}`;
+}
+
+export function formatAmount(amount: Amount, locale: string): string {
+  const { currency, exponent } = amount;
+  const format = new Intl.NumberFormat(locale, { style: "currency", currency, minimumFractionDigits: exponent, maximumFractionDigits: exponent });
+  return format.format(digitsOf(amount));
+}
+
+export const negated = (amount: Amount): Amount => ({ ...amount, amountMinor: -amount.amountMinor });
+
+function unit(locale: string, name: "day" | "minute" | "hour" | "second"): Intl.NumberFormat {
+  return new Intl.NumberFormat(locale, { style: "unit", unit: name, unitDisplay: "long" });
+}
+
+export function formatDays(min: number, max: number, locale: string): string {
+  return min === max ? unit(locale, "day").format(max) : unit(locale, "day").formatRange(min, max);
+}
+
+/** Rounded up to minutes; from two hours on to hours. */
+export function formatTime(ms: number, locale: string): string {
+  const minutes = Math.max(1, Math.ceil(ms / 60_000));
+  return minutes < 120 ? unit(locale, "minute").format(minutes) : unit(locale, "hour").format(Math.floor(minutes / 60));
+}
+
+export const formatSeconds = (seconds: number, locale: string): string =>
+  seconds < 120 ? unit(locale, "second").format(seconds) : formatTime(seconds * 1000, locale);
+
+export function countryName(code: string, locale: string): string {
+  return new Intl.DisplayNames([locale], { type: "region", fallback: "code" }).of(code) ?? code;
+}

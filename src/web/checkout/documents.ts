@@ -1,0 +1,128 @@
+/** What the page asks of the graph, as the buyer of its session. Each document has one root field; what it reads is what the page shows. */
+import type { CheckoutServices, RunField } from "./checkout-services.ts";
+import type { Amount } from "./amounts.ts";
+
+const money = "{ amountMinor currency exponent }";
+
+const sessionDocument = `query CheckoutPage($id: ID!) {
+  hostedCheckoutSession(id: $id) {
+    id version status orderId merchant { name } market countries locale amountTotal ${money} paymentFailureCode successUrl cancelUrl expiresAt submittedAt
+    cart {
+      lines { id title variantTitle image { url } quantity unitPrice ${money} compareAtUnitPrice ${money} subtotal ${money} requiresShipping }
+      totals { subtotal ${money} discount ${money} shipping ${money} tax ${money} taxIncluded total ${money} estimated }
+      promotion { state promotion { code title } automatic { title discount ${money} } }
+      address { countryCode regionCode city postalCodePrefix recipientInitials }
+      delivery { selectedOptionId options { id name carrier price ${money} minDays maxDays pickup } }
+      warnings { code lineId }
+      buyer { emailHint }
+    }
+  }
+}`;
+
+export interface ShownLine {
+  readonly id: string;
+  readonly title: string;
+  readonly variantTitle: string | null;
+  readonly image: { readonly url: string } | null;
+  readonly quantity: number;
+  readonly unitPrice: Amount;
+  readonly compareAtUnitPrice: Amount | null;
+  readonly subtotal: Amount;
+  readonly requiresShipping: boolean;
+}
+
+export interface ShownTotals {
+  readonly subtotal: Amount;
+  readonly discount: Amount;
+  readonly shipping: Amount | null;
+  readonly tax: Amount | null;
+  readonly taxIncluded: boolean;
+  readonly total: Amount;
+  readonly estimated: boolean;
+}
+
+export interface ShownDelivery {
+  readonly id: string;
+  readonly name: string;
+  readonly carrier: string | null;
+  readonly price: Amount;
+  readonly minDays: number;
+  readonly maxDays: number;
+  readonly pickup: boolean;
+}
+
+export interface ShownCart {
+  readonly lines: readonly ShownLine[];
+  readonly totals: ShownTotals;
+  readonly promotion: {
+    readonly state: "none" | "applied" | "suspended";
+    readonly promotion: { readonly code: string; readonly title: string } | null;
+    readonly automatic: readonly { readonly title: string; readonly discount: Amount }[];
+  };
+  readonly address: {
+    readonly countryCode: string;
+    readonly regionCode: string | null;
+    readonly city: string | null;
+    readonly postalCodePrefix: string | null;
+    readonly recipientInitials: string | null;
+  } | null;
+  readonly delivery: { readonly selectedOptionId: string | null; readonly options: readonly ShownDelivery[] } | null;
+  readonly warnings: readonly { readonly code: string; readonly lineId: string | null }[];
+  readonly buyer: { readonly emailHint: string | null };
+}
+
+export interface ShownSession {
+  readonly id: string;
+  readonly version: number;
+  readonly status: "open" | "processing" | "completed" | "canceled" | "expired";
+  readonly orderId: string | null;
+  readonly merchant: { readonly name: string };
+  readonly market: string;
+  readonly countries: readonly string[];
+  readonly locale: string;
+  readonly amountTotal: Amount;
+  readonly paymentFailureCode: string | null;
+  readonly successUrl: string;
+  readonly cancelUrl: string;
+  readonly expiresAt: string;
+  readonly submittedAt: string | null;
+  readonly cart: ShownCart;
+}
+
+const orderDocument = "query CheckoutOrder($id: ID!) { order(id: $id) { number } }";
+const statusDocument = "query CheckoutStatus($id: ID!) { hostedCheckoutSession(id: $id) { status version } }";
+
+const change = (field: string, type: string): string =>
+  `mutation Change($sessionId: ID!, $input: ${type}!) { ${field}(sessionId: $sessionId, input: $input) { version } }`;
+const keyed = (field: string, type: string): string =>
+  `mutation Change($sessionId: ID!, $key: String!, $input: ${type}!) { ${field}(sessionId: $sessionId, idempotencyKey: $key, input: $input) { version } }`;
+
+export interface Documents {
+  readonly session: RunField;
+  readonly status: RunField;
+  readonly order: RunField;
+  readonly setAddress: RunField;
+  readonly setContact: RunField;
+  readonly selectDelivery: RunField;
+  readonly applyPromotion: RunField;
+  readonly removePromotion: RunField;
+  readonly submit: RunField;
+  readonly giveUp: RunField;
+  readonly cancel: RunField;
+}
+
+export function compileDocuments(compile: CheckoutServices["compile"]): Documents {
+  return {
+    session: compile(sessionDocument),
+    status: compile(statusDocument),
+    order: compile(orderDocument),
+    setAddress: compile(change("hostedCheckoutSessionAddressSet", "HostedCheckoutSessionAddressSetInput")),
+    setContact: compile(change("hostedCheckoutSessionContactSet", "HostedCheckoutSessionContactSetInput")),
+    selectDelivery: compile(change("hostedCheckoutSessionDeliveryOptionSelect", "HostedCheckoutSessionDeliveryOptionSelectInput")),
+    applyPromotion: compile(change("hostedCheckoutSessionPromotionApply", "HostedCheckoutSessionPromotionApplyInput")),
+    removePromotion: compile(change("hostedCheckoutSessionPromotionRemove", "HostedCheckoutSessionPromotionRemoveInput")),
+    submit: compile(keyed("hostedCheckoutSessionSubmit", "HostedCheckoutSessionSubmitInput")),
+    giveUp: compile(keyed("hostedCheckoutSessionFail", "HostedCheckoutSessionFailInput")),
+    cancel: compile(change("hostedCheckoutSessionCancel", "HostedCheckoutCancelRequest")),
+  };
+}

@@ -1,0 +1,227 @@
+/** What went wrong, and what to do, in the languages of the page: by the failure's code, and at fields of an address by the rule that was broken. */
+import type { Failure, FailureDetail } from "#foundation/failure.ts";
+import { fill, inLanguage, type Language } from "./texts.ts";
+
+type Texts = readonly [en: string, de: string, ja: string];
+
+const changed: Texts = [
+  "Something has changed meanwhile. Look at your order again before you pay.",
+  "Inzwischen hat sich etwas geändert. Prüfen Sie Ihre Bestellung noch einmal, bevor Sie bezahlen.",
+  "内容が変更されました。お支払いの前にご注文内容をもう一度ご確認ください。",
+];
+const gone: Texts = [
+  "Something in your order can no longer be bought as it is. Cancel, change your cart in the shop, and start again.",
+  "Etwas in Ihrer Bestellung ist so nicht mehr lieferbar. Brechen Sie ab, ändern Sie den Warenkorb im Shop und beginnen Sie neu.",
+  "購入できなくなった商品があります。キャンセルしてショップでカートを変更し、もう一度お手続きください。",
+];
+const codeUnknown: Texts = [
+  "There is no such promotion code. Check how it is written.",
+  "Diesen Gutscheincode gibt es nicht. Prüfen Sie die Schreibweise.",
+  "このクーポンコードは存在しません。入力内容をご確認ください。",
+];
+
+/** By the failure's code, or its code and reason. */
+const byCode: Readonly<Record<string, Texts>> = {
+  checkout_amount_changed: [
+    "The total has changed. Look at it again, then pay.",
+    "Der Gesamtbetrag hat sich geändert. Prüfen Sie ihn und bezahlen Sie dann.",
+    "合計金額が変わりました。ご確認のうえ、お支払いください。",
+  ],
+  checkout_session_version_conflict: changed,
+  idempotency_key_reused: changed,
+  line_unavailable: gone,
+  insufficient_stock: gone,
+  address_required: ["Enter a delivery address.", "Geben Sie eine Lieferadresse ein.", "お届け先を入力してください。"],
+  delivery_option_required: ["Choose how it is delivered.", "Wählen Sie eine Versandart.", "配送方法を選んでください。"],
+  payment_token_required: ["Choose how to pay.", "Wählen Sie eine Zahlungsart.", "お支払い方法を選んでください。"],
+  payment_authorized: [
+    "The payment has just succeeded; the order follows in a moment.",
+    "Die Zahlung ist gerade gelungen; die Bestellung folgt gleich.",
+    "お支払いが完了しました。まもなく注文が確定します。",
+  ],
+  address_market_mismatch: [
+    "This shop does not sell to that country in this order. Choose another country.",
+    "In dieses Land kann diese Bestellung nicht geliefert werden. Wählen Sie ein anderes Land.",
+    "このご注文はその国へお届けできません。別の国を選んでください。",
+  ],
+  promotion_code_not_found: codeUnknown,
+  promotion_code_malformed: codeUnknown,
+  email_empty: ["Enter your e-mail.", "Geben Sie Ihre E-Mail-Adresse ein.", "メールアドレスを入力してください。"],
+  email_malformed: [
+    "Write the e-mail like name@example.com.",
+    "Schreiben Sie die E-Mail-Adresse wie name@example.com.",
+    "メールアドレスは name@example.com の形式で入力してください。",
+  ],
+  promotion_code_empty: ["Enter a promotion code.", "Geben Sie einen Gutscheincode ein.", "クーポンコードを入力してください。"],
+  promotion_not_applicable: [
+    "This code does not apply to your order.",
+    "Dieser Code gilt nicht für Ihre Bestellung.",
+    "このコードはご注文に適用できません。",
+  ],
+  not_started: ["This code is not valid yet.", "Dieser Code gilt noch nicht.", "このコードはまだ有効ではありません。"],
+  ended: ["This code is no longer valid.", "Dieser Code gilt nicht mehr.", "このコードは期限が切れています。"],
+  usage_limit_reached: ["This code has been used up.", "Dieser Code ist aufgebraucht.", "このコードは利用上限に達しました。"],
+  customer_usage_limit_reached: ["You have used this code already.", "Sie haben diesen Code schon eingelöst.", "このコードはすでにご利用済みです。"],
+  sign_in_required: [
+    "This code is for customers who are signed in at the shop.",
+    "Dieser Code ist für angemeldete Kundinnen und Kunden.",
+    "このコードはショップにログインした方のみご利用いただけます。",
+  ],
+  minimum_subtotal_not_met: [
+    "Your order is too small for this code.",
+    "Der Bestellwert reicht für diesen Code nicht.",
+    "ご注文金額がこのコードの条件に達していません。",
+  ],
+  minimum_quantity_not_met: [
+    "There are too few things in your order for this code.",
+    "Für diesen Code sind zu wenige Artikel in der Bestellung.",
+    "商品の数がこのコードの条件に達していません。",
+  ],
+  card_declined: [
+    "The card was declined. Nothing was charged; try again or pay in another way.",
+    "Die Karte wurde abgelehnt. Es wurde nichts abgebucht; versuchen Sie es noch einmal oder bezahlen Sie anders.",
+    "このカードはご利用いただけませんでした。請求は発生していません。もう一度試すか、別の方法でお支払いください。",
+  ],
+  insufficient_funds: [
+    "There was not enough money. Nothing was charged; try again or pay in another way.",
+    "Das Guthaben reichte nicht. Es wurde nichts abgebucht; versuchen Sie es noch einmal oder bezahlen Sie anders.",
+    "残高が不足しています。請求は発生していません。もう一度試すか、別の方法でお支払いください。",
+  ],
+  timed_out: [
+    "The payment was not confirmed in time. Should it still succeed, it is given back. Pay again.",
+    "Die Zahlung wurde nicht rechtzeitig bestätigt. Gelingt sie doch noch, wird sie erstattet. Bezahlen Sie noch einmal.",
+    "時間内に決済を確認できませんでした。後で成功した場合は返金されます。もう一度お支払いください。",
+  ],
+  buyer_gave_up: [
+    "You stopped waiting for the payment. Should it still succeed, it is given back. Pay in another way.",
+    "Sie haben das Warten auf die Zahlung beendet. Gelingt sie doch noch, wird sie erstattet. Bezahlen Sie anders.",
+    "決済の待機を中止しました。後で成功した場合は返金されます。別の方法でお支払いください。",
+  ],
+  payment_failed: [
+    "The payment did not succeed. Try again or pay in another way.",
+    "Die Zahlung ist nicht gelungen. Versuchen Sie es noch einmal oder bezahlen Sie anders.",
+    "お支払いが完了しませんでした。もう一度試すか、別の方法でお支払いください。",
+  ],
+  other: ["This did not work. Try again.", "Das hat nicht geklappt. Versuchen Sie es noch einmal.", "処理できませんでした。もう一度お試しください。"],
+};
+
+export function messageOf(code: string, language: Language): string {
+  return inLanguage(byCode[code] ?? byCode["other"] ?? changed, language);
+}
+
+/** The more exact one of its code and its reason. */
+export function messageOfFailure({ code, parts }: Failure, language: Language): string {
+  const reason = parts.conflict?.reason ?? "";
+  return messageOf(Object.hasOwn(byCode, reason) ? reason : code, language);
+}
+
+export const messageOfPayment = (failureCode: string, language: Language): string =>
+  messageOf(Object.hasOwn(byCode, failureCode) ? failureCode : "payment_failed", language);
+
+const required: Texts = ["Fill this in.", "Füllen Sie dieses Feld aus.", "入力してください。"];
+const forbidden: Texts = [
+  "Write it without web addresses, pictures and special characters.",
+  "Schreiben Sie es ohne Internetadressen, Bildzeichen und Sonderzeichen.",
+  "URL、絵文字、特殊文字は使用できません。",
+];
+const listed: Texts = ["Choose one of the list.", "Wählen Sie einen Eintrag der Liste.", "一覧から選択してください。"];
+
+/** By the broken rule, where the field's name stands beside. */
+const byRule: Readonly<Record<string, Texts>> = {
+  required,
+  too_short: required,
+  too_long: ["Write it shorter.", "Schreiben Sie es kürzer.", "長すぎます。短くしてください。"],
+  control_character: forbidden,
+  html: forbidden,
+  url: forbidden,
+  emoji: forbidden,
+  unknown_country: listed,
+  unknown_region: listed,
+  other: ["Check this.", "Prüfen Sie diese Angabe.", "ご確認ください。"],
+};
+
+const regionRequired: Texts = ["Choose the state or region.", "Wählen Sie Bundesland oder Region.", "都道府県・州を選択してください。"];
+
+/** By the field and the broken rule: whole sentences, which say themselves which field it is. */
+const byField: Readonly<Record<string, Texts>> = {
+  "recipientName required": ["Enter your full name.", "Geben Sie Vor- und Nachnamen ein.", "お名前を入力してください。"],
+  "line1 required": ["Enter the street and house number.", "Geben Sie Straße und Hausnummer ein.", "町名・番地を入力してください。"],
+  "city required": ["Enter the town or city.", "Geben Sie den Ort ein.", "市区町村を入力してください。"],
+  "postalCode required": ["Enter the postal code.", "Geben Sie die Postleitzahl ein.", "郵便番号を入力してください。"],
+  "email required": ["Enter your e-mail.", "Geben Sie Ihre E-Mail-Adresse ein.", "メールアドレスを入力してください。"],
+  "regionCode required": regionRequired,
+  "countryCode required": ["Choose the country.", "Wählen Sie das Land.", "国・地域を選択してください。"],
+  "regionCode region_postal_code_mismatch": [
+    "State or region and postal code do not belong together. Check both.",
+    "Region und Postleitzahl passen nicht zusammen. Prüfen Sie beide.",
+    "都道府県・州と郵便番号が一致しません。両方をご確認ください。",
+  ],
+  "postalCode region_postal_code_mismatch": [
+    "Postal code and state or region do not belong together. Check both.",
+    "Postleitzahl und Region passen nicht zusammen. Prüfen Sie beide.",
+    "郵便番号と都道府県・州が一致しません。両方をご確認ください。",
+  ],
+  "postalCode pattern_mismatch": [
+    "This postal code does not fit the chosen country.",
+    "Diese Postleitzahl passt nicht zum gewählten Land.",
+    "選択した国の郵便番号を入力してください。",
+  ],
+  "phone pattern_mismatch": [
+    "Enter the phone number with + and the country code.",
+    "Geben Sie die Nummer mit + und Ländervorwahl ein.",
+    "電話番号は＋と国番号から入力してください。",
+  ],
+  "email pattern_mismatch": [
+    "Write the e-mail like name@example.com.",
+    "Schreiben Sie die E-Mail-Adresse wie name@example.com.",
+    "メールアドレスは name@example.com の形式で入力してください。",
+  ],
+};
+
+const named: Texts = ["{label}: {message}", "{label}: {message}", "{label}：{message}"];
+
+export interface FaultAsked {
+  readonly field: string;
+  readonly label: string;
+  readonly language: Language;
+}
+
+export interface FieldMessages {
+  /** Beside the field. */
+  readonly message: string;
+  /** Away from it: says which field it is. */
+  readonly summary: string;
+}
+
+export function messagesOfField({ code }: FailureDetail, { field, label, language }: FaultAsked): FieldMessages {
+  const own = byField[`${field} ${code === "too_short" ? "required" : code}`];
+  if (own !== undefined) return { message: inLanguage(own, language), summary: inLanguage(own, language) };
+  const message = inLanguage(byRule[code] ?? byRule["other"] ?? required, language);
+  return { message, summary: fill(inLanguage(named, language), { label, message }) };
+}
+
+/** What became different about a cart without anybody asking, by the warning's code. */
+const byWarning: Readonly<Record<string, Texts>> = {
+  price_changed: ["A price has changed.", "Ein Preis hat sich geändert.", "価格が変更されました。"],
+  quantity_reduced: [
+    "There is less of this than you wanted.",
+    "Nur noch in geringerer Menge verfügbar.",
+    "在庫が不足しているため数量を減らしました。",
+  ],
+  out_of_stock: ["This is sold out.", "Das ist ausverkauft.", "在庫切れです。"],
+  line_unavailable: ["This is no longer sold here.", "Das wird hier nicht mehr verkauft.", "現在お取り扱いがありません。"],
+  promotion_suspended: [
+    "The promotion code does not apply at the moment.",
+    "Der Gutscheincode gilt zurzeit nicht.",
+    "クーポンコードは現在適用されません。",
+  ],
+  promotion_removed: ["A promotion code was removed.", "Ein Gutscheincode wurde entfernt.", "クーポンコードが削除されました。"],
+  address_expired: ["The address must be entered again.", "Die Adresse muss noch einmal eingegeben werden.", "住所をもう一度入力してください。"],
+  currency_changed: ["The currency has changed.", "Die Währung hat sich geändert.", "通貨が変更されました。"],
+  market_changed: ["The order is now for another country.", "Die Bestellung gilt jetzt für ein anderes Land.", "ご注文の対象国が変更されました。"],
+};
+
+export const messageOfWarning = (code: string, language: Language): string | undefined => {
+  const texts = byWarning[code];
+  return texts === undefined ? undefined : inLanguage(texts, language);
+};

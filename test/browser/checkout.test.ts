@@ -1,0 +1,260 @@
+/** Checking out as a buyer does it: in Chromium, with a script and without, in a bright and a dark room, on a phone and on a desk. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { type App, createApp } from "#app/app.ts";
+import { readSettings } from "#app/settings.ts";
+import { prepareDemo } from "#demo/prepare-demo.ts";
+import { createLog } from "#foundation/log.ts";
+import { axeFaults } from "./axe-faults.ts";
+import { type OpenedCheckout, type Shop, startShop } from "./checkout-shop.ts";
+import { launchBrowser, type WatchedBrowser } from "./watched-browser.ts";
+
+let dataDir: string;
+let app: App;
+let shop: Shop;
+let browser: WatchedBrowser;
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), "checkout-page-"));
+  app = await createApp({ settings: readSettings({ PORT: "0", DATA_DIR: dataDir }), log: createLog("silent") });
+  const demo = await prepareDemo(app.database, { ...app.services, dataDir, now: new Date() });
+  if (demo === undefined) throw new Error("There is no demo.");
+  const address = await app.listen();
+  const { id } = await app.services.db.selectFrom("variant").select("id").where("sku", "=", "KIT-KVERN").executeTakeFirstOrThrow();
+  shop = await startShop(address, demo, id);
+  browser = await launchBrowser();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await shop[Symbol.asyncDispose]();
+  await app.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+afterEach(() => browser.closeAll());
+
+const headingOf = (page: Page): Promise<string> => page.getByRole("heading", { level: 1 }).innerText();
+/** To the page that it leads to. */
+const press = async (page: Page, name: string | RegExp): Promise<void> =>
+  void (await Promise.all([page.waitForEvent("load"), page.getByRole("button", { name }).click()]));
+
+async function fillAddress(page: Page): Promise<void> {
+  await page.getByLabel("Full name").fill("Erika Mustermann");
+  await page.getByLabel("Street and house number").fill("Heidestraße 17");
+  await page.getByLabel("Postal code").fill("51147");
+  await page.getByLabel("Town or city").fill("Köln");
+  await page.getByLabel("E-mail").fill("erika@example.com");
+}
+
+async function orderOf({ id }: OpenedCheckout): Promise<{ number: string; status: string; paymentStatus: string } | null> {
+  const { hostedCheckoutSession: session } = await shop.ask<{ hostedCheckoutSession: { orderId: string | null } }>(
+    "query ($id: ID!) { hostedCheckoutSession(id: $id) { orderId } }",
+    { id },
+  );
+  if (session.orderId === null) return null;
+  const { order } = await shop.ask<{ order: { number: string; status: string; paymentStatus: string } }>(
+    "query ($id: ID!) { order(id: $id) { number status paymentStatus } }",
+    { id: session.orderId },
+    "admin",
+  );
+  return order;
+}
+
+/** Nothing that keeps somebody out, and nothing that runs off a phone. */
+async function expectUsable(page: Page): Promise<void> {
+  expect(await axeFaults(page)).toEqual([]);
+  const [wide, room] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  expect(wide).toBe(room);
+}
+
+it.each([
+  { how: "with a script", javaScriptEnabled: true },
+  { how: "without a script", javaScriptEnabled: false },
+])("a buyer pays after a wrong address and a declined card, and comes back to the shop: $how", async ({ javaScriptEnabled }) => {
+  const checkout = await shop.openCheckout({ locale: "en-GB", quantity: 2 });
+  const context = await browser.open({ javaScriptEnabled });
+  const page = await context.newPage();
+  await page.goto(checkout.url);
+  expect(await headingOf(page)).toBe("Checkout");
+  await fillAddress(page);
+  await page.getByLabel("Postal code").fill("1");
+  await press(page, "Continue");
+  const alert = page.getByRole("alert");
+  expect(await alert.getByRole("link").allInnerTexts()).toEqual(["This postal code does not fit the chosen country."]);
+  expect(await page.getByLabel("Street and house number").inputValue()).toBe("Heidestraße 17");
+  await alert.getByRole("link").click();
+  expect(await page.locator("#address-postalCode:focus").count()).toBe(1);
+  await page.keyboard.press("ControlOrMeta+A");
+  await page.keyboard.type("51147");
+  await press(page, "Continue");
+  await page.getByText("E. M.").waitFor();
+
+  if (javaScriptEnabled) {
+    await page.getByLabel(/Express/).click();
+    await page.getByRole("button", { name: /^Pay / }).waitFor();
+    expect(await page.getByLabel(/Express/).isChecked()).toBe(true);
+  } else {
+    await page.getByLabel(/Express/).check();
+    await press(page, "Use this delivery");
+  }
+  await page.getByLabel("The card is declined").check();
+  await press(page, /^Pay /);
+  await page.getByRole("alert").getByText("The card was declined.").waitFor();
+  await page.getByLabel("It succeeds after a few seconds").check();
+  await press(page, /^Pay /);
+  expect(await headingOf(page)).toBe("Your payment is being processed");
+  await page.getByRole("heading", { name: "Thank you" }).waitFor();
+  const order = await orderOf(checkout);
+  expect(order).toMatchObject({ status: "PENDING", paymentStatus: "AUTHORIZED" });
+  expect(await page.locator("main").innerText()).toContain(`Your order ${order?.number} has been placed.`);
+  await page.waitForURL(`${shop.url}/thanks`);
+  expect(shop.visits.at(-1)).toEqual({ path: "/thanks", referrer: undefined });
+  const told = await app.services.db.selectFrom("event").select("type").where("subjectId", "=", checkout.id).orderBy("id").execute();
+  expect(told.map(({ type }) => type)).toEqual([
+    "checkout_session.created",
+    "checkout_session.processing",
+    "checkout_session.payment_failed",
+    "checkout_session.processing",
+    "checkout_session.completed",
+  ]);
+});
+
+it("tells what is wrong where it is typed, asks for what another country has, and leads back by canceling", async () => {
+  const checkout = await shop.openCheckout({ country: "US", locale: "en-US" });
+  const page = await (await browser.open()).newPage();
+  await page.goto(checkout.url);
+  await page.getByLabel("Full name").fill("Ada Example");
+  await page.getByLabel("Phone").fill("12");
+  await page.keyboard.press("Tab");
+  await page.getByText("Enter the phone number with + and the country code.").waitFor();
+  expect(await page.getByLabel("Phone").getAttribute("aria-invalid")).toBe("true");
+  await page.getByLabel("Phone").fill("+14155550100");
+  await page.keyboard.press("Tab");
+  await page.getByText("Enter the phone number with + and the country code.").waitFor({ state: "hidden" });
+  await page.getByLabel("State or region").selectOption("US-CA");
+  expect(await page.getByLabel("Full name").inputValue()).toBe("Ada Example");
+  await press(page, /^Cancel and go back/);
+  await page.waitForURL(`${shop.url}/cart`);
+  expect(shop.visits.at(-1)).toEqual({ path: "/cart", referrer: undefined });
+  await page.goto(checkout.url);
+  expect(await headingOf(page)).toBe("This checkout was canceled");
+});
+
+async function addressed(page: Page, url: string): Promise<void> {
+  await page.goto(url);
+  await fillAddress(page);
+  await press(page, "Continue");
+}
+
+/** Answers that are on their way until they are let go. */
+async function holdAnswers(page: Page, url: string): Promise<() => void> {
+  let letGo = (): void => {};
+  const isFree = new Promise<void>((resolve) => (letGo = resolve));
+  await page.route(url, async (route) => {
+    if (route.request().method() === "POST") await isFree;
+    await route.continue().catch(() => {});
+  });
+  return letGo;
+}
+
+it("choices in quick succession: the last one counts, nothing typed is lost, and Pay waits and then works", async () => {
+  const checkout = await shop.openCheckout({ locale: "en-GB", quantity: 2 });
+  const page = await (await browser.open()).newPage();
+  await addressed(page, checkout.url);
+  await page.getByLabel(/Standard/).click();
+  await page.locator("#pay:enabled").waitFor();
+  await page.getByLabel("Promotion code").fill("LATER");
+  const letGo = await holdAnswers(page, checkout.url);
+  await page.getByLabel(/Express/).click();
+  expect(await page.locator("#pay").isDisabled()).toBe(true);
+  await page.getByLabel("It succeeds after a few seconds").check();
+  await page.getByLabel(/Pick up/).click();
+  letGo();
+  await page.locator("#pay:enabled").waitFor();
+  expect(await page.getByLabel(/Pick up/).isChecked()).toBe(true);
+  expect(await page.getByLabel("Promotion code").inputValue()).toBe("LATER");
+  expect(await page.getByLabel("It succeeds after a few seconds").isChecked()).toBe(true);
+  await press(page, /^Pay /);
+  expect(await headingOf(page)).toBe("Your payment is being processed");
+});
+
+it("a name that is typed while another country is asked for stays", async () => {
+  const checkout = await shop.openCheckout({ locale: "en-GB" });
+  const page = await (await browser.open()).newPage();
+  await page.goto(checkout.url);
+  const letGo = await holdAnswers(page, checkout.url);
+  await page.getByLabel("Country").selectOption("AT");
+  await page.getByLabel("Full name").fill("Erika Mustermann");
+  const answered = page.waitForResponse((response) => response.request().method() === "POST");
+  letGo();
+  await (await answered).finished();
+  await page.locator("main:not([data-held])").waitFor();
+  expect(await page.getByLabel("Country").inputValue()).toBe("AT");
+  expect(await page.getByLabel("Full name").inputValue()).toBe("Erika Mustermann");
+});
+
+it("a payment that takes long can be given up without a reload by hand", async () => {
+  const checkout = await shop.openCheckout({ locale: "en-GB" });
+  const page = await (await browser.open()).newPage();
+  await addressed(page, checkout.url);
+  await page.getByLabel(/Standard/).click();
+  await page.locator("#pay:enabled").waitFor();
+  await page.locator("#tok_late_success").check();
+  await press(page, /^Pay /);
+  const submittedAt = new Date(Date.now() - 57_000);
+  await app.services.db.updateTable("hostedCheckoutSession").set({ submittedAt }).where("id", "=", checkout.id).execute();
+  await page.reload();
+  await page.getByRole("button", { name: "Stop waiting" }).click();
+  expect(await page.getByRole("alert").innerText()).toContain("You stopped waiting for the payment.");
+});
+
+it("Back does not lead forward again", async () => {
+  const checkout = await shop.openCheckout({ locale: "en-GB" });
+  const page = await (await browser.open()).newPage();
+  await page.goto(checkout.url);
+  await press(page, /^Cancel and go back/);
+  await page.waitForURL(`${shop.url}/cart`);
+  await page.goBack();
+  expect([page.url(), await headingOf(page)]).toEqual([checkout.url, "This checkout was canceled"]);
+});
+
+const rooms = (["light", "dark"] as const).flatMap((colorScheme) => [360, 1200].map((width) => ({ colorScheme, width })));
+
+it.each(rooms)("can be used by everybody: $colorScheme, $width wide", async ({ colorScheme, width }) => {
+  const checkout = await shop.openCheckout({ locale: width === 360 ? "de-DE" : "en-GB", quantity: 3 });
+  const page = await (await browser.open({ colorScheme, viewport: { width, height: 800 } })).newPage();
+  await page.goto(checkout.url);
+  await expectUsable(page);
+  expect(await page.locator("#order-fold .lines").isVisible()).toBe(width > 360);
+  await page.locator(".address button[value=address]:not(.unseen)").click();
+  await page.locator("#faults").waitFor();
+  await expectUsable(page);
+  for (const [name, value] of [
+    ["recipientName", "Erika Mustermann"],
+    ["line1", "Heidestraße 17"],
+    ["postalCode", "51147"],
+    ["city", "Köln"],
+    ["email", "erika@example.com"],
+  ] as const)
+    await page.locator(`#address-${name}`).fill(value);
+  await page.locator(".address button[value=address]:not(.unseen)").click();
+  await page.locator("input[name=optionId]").first().click();
+  await page.locator("#pay:enabled").waitFor();
+  await expectUsable(page);
+  await page.locator("#tok_late_success").check();
+  await page.locator("#pay").click();
+  await page.locator(".waiting").waitFor();
+  await expectUsable(page);
+  await page.goto(checkout.url.replace(/[\w-]+$/, "A".repeat(43)));
+  await expectUsable(page);
+});
+
+it("asks nobody else for anything, and complains about nothing", () => {
+  expect(browser.outside).toEqual([]);
+  const isRefusal = (text: string): boolean => /^Failed to load resource: the server responded with a status of (404|410)/.test(text);
+  expect(browser.complaints.filter((text) => !isRefusal(text))).toEqual([]);
+});

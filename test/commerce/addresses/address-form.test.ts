@@ -1,0 +1,44 @@
+/** A form asks for what the rules will ask for, in the order of the country. */
+import { expect, it } from "vitest";
+import { addressForm } from "#commerce/addresses/address-form.ts";
+import { checkAddress } from "#commerce/addresses/check-address.ts";
+import { Failure } from "#foundation/failure.ts";
+
+const namesOf = (country: string): string[] => addressForm(country).fields.map(({ name, isRequired }) => (isRequired ? name.toUpperCase() : name));
+
+it.each([
+  ["DE", "RECIPIENTNAME company LINE1 line2 POSTALCODE CITY phone email"],
+  ["US", "RECIPIENTNAME company LINE1 line2 CITY REGIONCODE POSTALCODE phone email"],
+  ["GB", "RECIPIENTNAME company LINE1 line2 CITY POSTALCODE phone email"],
+  ["JP", "RECIPIENTNAME company POSTALCODE REGIONCODE city LINE1 line2 phone email"],
+  ["XX", "RECIPIENTNAME company LINE1 line2 postalCode city phone email"],
+])("%s: %s", (country, fields) => {
+  expect(namesOf(country).join(" ")).toBe(fields);
+});
+
+it("gives regions by the codes that the rules take, named in English and by their own people", () => {
+  const { regions } = addressForm("JP");
+  expect(regions).toHaveLength(47);
+  expect(regions.find(({ code }) => code === "JP-13")).toEqual({ code: "JP-13", name: "Tôkyô", localName: "東京都" });
+  expect(addressForm("DE").regions).toEqual([]);
+});
+
+it.each(["DE", "US", "GB", "JP", "CA", "AU", "IT", "BR", "AE", "IE", "CH", "FR"])(
+  "%s: an empty form breaks exactly what it calls required",
+  (country) => {
+    const { fields } = addressForm(country);
+    const empty = Object.fromEntries(fields.map(({ name }) => [name, ""]));
+    let broken: string[] = [];
+    try {
+      checkAddress({ ...empty, countryCode: country }, "strict");
+    } catch (error) {
+      if (error instanceof Failure) broken = (error.parts.details ?? []).map(({ field }) => field.slice("/address/".length));
+    }
+    expect(broken.toSorted()).toEqual(
+      fields
+        .filter(({ isRequired }) => isRequired)
+        .map(({ name }) => name)
+        .toSorted(),
+    );
+  },
+);

@@ -1,0 +1,103 @@
+/** A buyer on the checkout page without a script: follows what the page says, keeps its cookies, and sends its forms as a browser would. */
+import { expect } from "vitest";
+import { type Asked, berlin, changeCart, deliveryOf, makeCart } from "#test/operations/cart-calls.ts";
+import { makeSession } from "#test/operations/checkout-calls.ts";
+import { publicUrl, type Answer, type World } from "#test/support/world.ts";
+
+export interface Buyer {
+  /** What was answered last. */
+  readonly last: () => Answer;
+  /** Of the page's address. */
+  readonly path: string;
+  readonly cookie: () => string | undefined;
+  open(query?: string): Promise<Answer>;
+  /** Follows a redirect to the page itself. */
+  send(fields: Readonly<Record<string, string>>, headers?: Record<string, string>): Promise<Answer>;
+  /** Presses a button: with all that stands in its form. */
+  press(action: string, fields?: Readonly<Record<string, string>>): Promise<Answer>;
+}
+
+export const ownHeaders = { origin: "null", "sec-fetch-site": "same-origin", "content-type": "application/x-www-form-urlencoded" };
+
+export function buyerOf(world: World, url: string): Buyer {
+  const path = url.slice(publicUrl.length);
+  let cookie: string | undefined;
+  let last: Answer | undefined;
+  const keep = (answer: Answer): Answer => {
+    const given = [answer.headers["set-cookie"] ?? []].flat()[0];
+    if (given !== undefined) cookie = given.split(";")[0];
+    last = answer;
+    return answer;
+  };
+  const cookies = (): Record<string, string> => (cookie === undefined ? {} : { cookie });
+  const lastOf = (): Answer => {
+    if (last === undefined) throw new Error("Nothing was opened.");
+    return last;
+  };
+  const buyer: Buyer = {
+    path,
+    last: lastOf,
+    cookie: () => cookie,
+    open: async (query = "") => keep(await world.get(path + query, cookies())),
+    send: async (fields, headers = {}) => {
+      const body = new URLSearchParams(fields).toString();
+      const answer = keep(await world.send({ method: "POST", url: path, headers: { ...ownHeaders, ...cookies(), ...headers }, body }));
+      return answer;
+    },
+    press: async (action, fields = {}) => {
+      const sent = await buyer.send({ ...formOf(lastOf().text, action), ...fields, action });
+      if (sent.status !== 303) return sent;
+      const to = sent.headers["location"] ?? "";
+      expect(to.startsWith(path)).toBe(true);
+      return buyer.open(to.slice(path.length).replace(/#.*/, ""));
+    },
+  };
+  return buyer;
+}
+
+/** What stands in the form that has the button. */
+export function formOf(page: string, action: string): Record<string, string> {
+  const form = [...page.matchAll(/<form[\s\S]*?<\/form>/g)].map(([text]) => text).find((text) => text.includes(`value="${action}"`));
+  if (form === undefined) throw new Error(`The page has no button ${action}: ${textOf(page)}`);
+  const fields: Record<string, string> = {};
+  for (const [input] of form.matchAll(/<input[^>]*>/g)) {
+    const attribute = (name: string): string => unescaped(new RegExp(`\\s${name}="([^"]*)"`).exec(input)?.[1] ?? "");
+    if (attribute("type") !== "radio" || /\schecked/.test(input)) fields[attribute("name")] = attribute("value");
+  }
+  for (const [, name = "", options = ""] of form.matchAll(/<select[^>]*\sname="(\w+)"[^>]*>([\s\S]*?)<\/select>/g))
+    fields[name] = unescaped(/value="([^"]*)"\s+selected/.exec(options)?.[1] ?? "");
+  return fields;
+}
+
+/** The ways of delivery that are offered. */
+export const optionsOf = (page: string): string[] => [...page.matchAll(/name="optionId"\s+value="([^"]+)"/g)].map(([, id = ""]) => id);
+
+const unescaped = (text: string): string => text.replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&lt;", "<").replaceAll("&amp;", "&");
+
+/** As it is read. */
+export const textOf = (page: string): string =>
+  unescaped(page.replaceAll(/<(head|style)[\s\S]*?<\/\1>/g, " ").replaceAll(/<[^>]+>/g, " "))
+    .replaceAll(/\s+/g, " ")
+    .trim();
+
+export const headingOf = (page: string): string => textOf(/<h1>([\s\S]*?)<\/h1>/.exec(page)?.[1] ?? "");
+export const faultsOf = (page: string): string[] =>
+  [...(/<div class="faults"[\s\S]*?<\/div>/.exec(page)?.[0].matchAll(/<li>([\s\S]*?)<\/li>/g) ?? [])].map(([, fault = ""]) => textOf(fault));
+
+/** Of a cart that could be paid: with an address, a way of delivery and an e-mail. */
+export async function makePayableSession(world: World, lines: Readonly<Record<string, number>> = { "KIT-KVERN": 1 }): Promise<Asked["data"]> {
+  const { id: cartId } = await makeCart(world, { lines });
+  await changeCart(world, "cartBuyerSet", { cartId, input: { email: "erika@example.com" } });
+  await changeCart(world, "cartAddressSet", { cartId, input: { address: berlin } });
+  await changeCart(world, "cartDeliveryOptionSelect", { cartId, input: { optionId: await deliveryOf(world, "standard") } });
+  return makeSession(world, { cartId });
+}
+
+export const addressTyped = {
+  countryCode: "DE",
+  recipientName: "Erika Mustermann",
+  line1: "Heidestraße 17",
+  postalCode: "51147",
+  city: "Köln",
+  email: "erika@example.com",
+};
