@@ -10,8 +10,11 @@ import { fail } from "#foundation/failure.ts";
 import type { GraphContext } from "./context.ts";
 import { toValidationFailure } from "./validation.ts";
 
-/** Who a field is open to: anonymous callers and integrators come over REST, the roles are those of internal tokens; `system` renders events. */
-export type Caller = "anonymous" | "api_key" | "oauth" | "system" | Role;
+/**
+ * Who a field is open to: anonymous callers and integrators come over REST, the roles are those of internal tokens; `system` renders events, and `buyer`
+ * is on the page of one checkout session.
+ */
+export type Caller = "anonymous" | "api_key" | "oauth" | "system" | "buyer" | Role;
 
 interface OutputScalar<Input, Output = Input> {
   Input: Input;
@@ -27,6 +30,7 @@ export interface GraphTypes {
   Scalars: {
     ID: OutputScalar<string>;
     DateTime: OutputScalar<Date, Date | string>;
+    Date: OutputScalar<string>;
     MinorUnits: OutputScalar<number>;
     CurrencyCode: OutputScalar<string>;
     CountryCode: OutputScalar<string>;
@@ -67,9 +71,11 @@ export const builder = new SchemaBuilder<GraphTypes>({
   scopeAuth: {
     authScopes: ({ viewer }) => ({ callers: (callers: readonly Caller[]): boolean => callers.includes(callerOf(viewer)) }),
     unauthorizedError: () => fail("role_not_allowed"),
+    // Told before a stream begins, and not by its first event.
+    authorizeOnSubscribe: true,
   },
   validation: { validationError: ({ issues }) => toValidationFailure(issues) },
-  // The cost of a query is found once, before it runs (web/graphql-limits.ts); REST's own documents were measured when they were written.
+  // The cost of a query is found once, before it runs (web/graphql/graphql-limits.ts); REST's own documents were measured when they were written.
   complexity: { disabled: true, defaultListMultiplier: 20 },
 });
 

@@ -1,11 +1,14 @@
 /** What every resolver is given: who asks, the database, the time, and loaders that live as long as the request. */
 import { anonymous, type Viewer } from "#access/viewer.ts";
+import type { SearchCounts } from "#commerce/search/search-counts.ts";
 import type { Database } from "#database/connect.ts";
+import type { ReadOnly } from "#database/read-only.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import type { ResolvedNames } from "#webhooks/endpoints/resolved-names.ts";
 import type { RenderSubject } from "#webhooks/outbox.ts";
+import type { Watch } from "#graph/live/watch.ts";
 import { createLoaders, type Loaders } from "./loaders.ts";
 import type { Reads } from "./reads.ts";
 
@@ -22,6 +25,8 @@ export interface GraphContext {
   readonly languages: readonly string[];
   /** Who is served by an internal frontend, in that frontend's words; null where it does not say. */
   readonly buyerReference: string | null;
+  /** Whoever asks, told apart by it and by nothing else: where the request came from. */
+  readonly client: string;
   /** The REST operation; null: GraphQL. */
   readonly operationId: string | null;
   /** What is being changed; null: it is read. */
@@ -47,6 +52,12 @@ export interface GraphServices {
   readonly keyring: Keyring;
   /** What is read for many requests at once; without it, each reads for itself. */
   readonly reads?: Reads;
+  /** What buyers search for, counted; without it nothing is. */
+  readonly searchCounts?: SearchCounts;
+  /** What reports are read by. */
+  readonly readOnly: ReadOnly;
+  /** What subscriptions follow; without it there are none. */
+  readonly watch?: Watch;
   /** Renders what an event is about. */
   readonly render: RenderSubject;
   /** Tells who talks to payment providers that there is something to do. */
@@ -64,6 +75,7 @@ export interface Asker {
   readonly requestId: string;
   readonly languages?: readonly string[];
   readonly buyerReference?: string | null;
+  readonly client?: string;
   readonly operationId?: string | null;
 }
 
@@ -74,6 +86,7 @@ export function createContext(services: GraphServices, asker: Asker, transaction
     requestId: asker.requestId,
     languages: asker.languages ?? [],
     buyerReference: asker.buyerReference ?? null,
+    client: asker.client ?? "",
     operationId: asker.operationId ?? null,
     mutation: null,
     prepared: undefined,

@@ -26,6 +26,7 @@ import {
   type PolicyRow,
   type TaxRateRow,
 } from "#commerce/markets/read-markets.ts";
+import { findPaymentFailures } from "#commerce/payments/find-failures.ts";
 import { countPromotionCodes, findPromotionCodePages, type PromotionCodeRow } from "#commerce/promotions/read-promotions.ts";
 import type { Database } from "#database/connect.ts";
 import type { Page } from "#database/page.ts";
@@ -57,6 +58,8 @@ export interface Loaders {
   readonly carts: Loads<string, CartAggregate | null>;
   /** Null: there is none. */
   readonly sessions: DataLoader<string, SessionAggregate | null>;
+  /** Why the last payment of a session failed; null: none did. */
+  readonly paymentFailures: DataLoader<string, string | null>;
   /** Null: there is none. */
   readonly orders: Loads<string, OrderAggregate | null>;
   /** Sealed; null: there is none. */
@@ -122,6 +125,7 @@ interface Source {
 const makers: { readonly [Name in keyof Loaders]: (source: Source) => Loaders[Name] } = {
   carts: ({ db, clock, reads }) => (reads === undefined ? byIdIfThere((ids) => findCarts(db, ids, clock.now())) : new SharedLoads(reads.carts)),
   sessions: ({ db }) => byIdIfThere((ids) => findSessions(db, ids)),
+  paymentFailures: ({ db }) => byIdIfThere((ids) => findPaymentFailures(db, ids)),
   orders: ({ db, reads }) => (reads === undefined ? byIdIfThere((ids) => findOrders(db, ids)) : new SharedLoads(reads.orders)),
   personalData: ({ db }) => byIdIfThere((ids) => findPersonalData(db, ids)),
   afterSalesFacts: ({ db }) =>

@@ -6,10 +6,12 @@ import type { InputRef, ShapeFromTypeParam, TypeParam } from "@pothos/core";
 import type { GraphQLField } from "graphql";
 import type { AccessHappening } from "#access/access-happening.ts";
 import type { Access } from "#access/keys/api-keys.ts";
+import type { Viewer } from "#access/viewer.ts";
 import type { Tenant } from "#commerce/catalog/write-tenant.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
+import type { Failure } from "#foundation/failure.ts";
 import { recordMutation } from "#graph/access/record-mutation.ts";
 import { tellAccess } from "#graph/access/tell-access.ts";
 import { type Cause, withOutbox } from "#webhooks/outbox.ts";
@@ -39,7 +41,7 @@ interface MutationParts<Input extends object, Changed, Type extends TypeParam<Ty
   readonly isKeyRequired?: boolean;
 }
 
-/** Found by the door of the graph, which holds the request to it (web/graphql-once.ts). */
+/** Found by the door of the graph, which holds the request to it (web/graphql/graphql-once.ts). */
 export const idempotencyKeyArgument = "idempotencyKey";
 
 export const idempotencyKeyDescription =
@@ -71,6 +73,8 @@ export function tenantMutation<Input extends object, Changed, Type extends TypeP
 
 interface AccessParts<Input extends object, Changed, Type extends TypeParam<Types>, Ready> extends MutationParts<Input, Changed, Type> {
   readonly callers: readonly Caller[];
+  /** Whom of these it is not for after all, in the words they are told. */
+  readonly refuse?: (viewer: Viewer) => Failure | undefined;
   /** What takes long and needs no transaction; the change is given what comes of it instead of the input. */
   readonly prepare?: (input: Input) => Promise<Ready>;
   readonly change: AccessWork<Ready, Changed>;
@@ -83,7 +87,7 @@ export function accessMutation<Input extends object, Changed, Type extends TypeP
   name: string,
   parts: AccessParts<Input, Changed, Type, Ready>,
 ): void {
-  const { description, input, type, change, answer, callers, isKeyRequired = false } = parts;
+  const { description, input, type, change, answer, callers, refuse, isKeyRequired = false } = parts;
   const prepare = (parts.prepare ?? ((given) => given)) as Prepare;
   builder.mutationField(name, (t) =>
     t.field({
@@ -95,6 +99,8 @@ export function accessMutation<Input extends object, Changed, Type extends TypeP
         input: t.arg({ type: input, required: true, description: "What shall change." }),
       },
       resolve: (async (_root: unknown, args: { input: Input }, context: GraphContext) => {
+        const refusal = refuse?.(context.viewer);
+        if (refusal !== undefined) throw refusal;
         const ready = (context.prepared ?? (await prepare(args.input))) as Ready;
         return answer(context, await changeAccess(context, (transaction, access) => change(transaction, access, ready)));
       }) as never,
@@ -145,7 +151,13 @@ function write<Result>(db: Database, work: (transaction: Transaction) => Promise
 }
 
 /** Whoever is none of these works for the merchant or the platform. */
-const actors: Partial<Record<Caller, Cause["actor"]>> = { storefront: "buyer", api_key: "api_key", oauth: "oauth_client", system: "system" };
+const actors: Partial<Record<Caller, Cause["actor"]>> = {
+  storefront: "buyer",
+  buyer: "buyer",
+  api_key: "api_key",
+  oauth: "oauth_client",
+  system: "system",
+};
 
 /** Who makes it happen, and by what. */
 export function causeOf({ viewer, operationId, requestId }: GraphContext): Cause {

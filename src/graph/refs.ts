@@ -3,6 +3,7 @@ import type { ImageView, PriceRange, ProductSummary } from "#commerce/catalog/re
 import type { ProductDetail, VariantOffer, VariantView } from "#commerce/catalog/render-detail.ts";
 import type { ProductAggregate, VariantPart } from "#commerce/catalog/read-aggregates.ts";
 import type { GrantRow } from "#access/oauth/grants.ts";
+import type { StaffRow } from "#access/people/staff.ts";
 import type { ApiKeyRow, AppRow, InstallationRow, InternalTokenRow, MerchantRow } from "#access/tenants/read-tenants.ts";
 import type { MarketRow } from "#commerce/markets/read-markets.ts";
 import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
@@ -51,6 +52,7 @@ export const MerchantRef = builder.objectRef<MerchantRow>("Merchant");
 export const AppRef = builder.objectRef<AppRow>("App");
 export const InstallationRef = builder.objectRef<InstallationRow>("Installation");
 export const ApiKeyRef = builder.objectRef<ApiKeyRow>("ApiKey");
+export const StaffAccountRef = builder.objectRef<StaffRow>("StaffAccount");
 export const OAuthGrantRef = builder.objectRef<GrantRow>("OAuthGrant");
 export const InternalTokenRef = builder.objectRef<InternalTokenRow>("InternalToken");
 export const MarketRef = builder.objectRef<MarketRow>("Market");

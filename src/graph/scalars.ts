@@ -7,6 +7,7 @@ import { GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from "gr
 import { type FailureCode, failAt } from "#foundation/failure.ts";
 import { isCountry, localeLengthMax, parseLocale } from "#foundation/locales.ts";
 import { isCurrency } from "#foundation/money.ts";
+import { isDay } from "#foundation/period.ts";
 import { isCleanText, isSlug, slugLengthMax, slugPattern } from "#foundation/text.ts";
 import { builder } from "./builder.ts";
 
@@ -58,6 +59,15 @@ const dateTime = scalar<Date>({
   rule: "RFC 3339; answers are in UTC with milliseconds and Z (24 characters).",
   parse: (value) => (typeof value === "string" && dateTimePattern.test(value) && !Number.isNaN(Date.parse(value)) ? new Date(value) : undefined),
   serialize: (value) => (value instanceof Date ? value.toISOString() : value),
+});
+
+const date = scalar<string>({
+  name: "Date",
+  description: "A day of the calendar, without a time and a time zone.",
+  specifiedByURL: "https://www.rfc-editor.org/rfc/rfc3339",
+  jsonSchema: { type: "string", format: "date", examples: ["2026-01-31"] },
+  rule: "YYYY-MM-DD, a day that there is.",
+  parse: (value) => (typeof value === "string" && isDay(value) ? value : undefined),
 });
 
 const minorUnits = scalar<number>({
@@ -158,6 +168,7 @@ const json = scalar<unknown>({
 });
 
 builder.addScalarType("DateTime", dateTime);
+builder.addScalarType("Date", date);
 builder.addScalarType("MinorUnits", minorUnits);
 builder.addScalarType("CurrencyCode", currencyCode);
 builder.addScalarType("CountryCode", countryCode);

@@ -7,6 +7,7 @@ import "#graph/access/identity.ts";
 import "#graph/access/oauth.ts";
 import "#graph/access/tenants.ts";
 import "#graph/access/readiness.ts";
+import "#graph/access/requests.ts";
 import "#graph/markets/markets.ts";
 import "#graph/catalog/kept-products.ts";
 import "#graph/catalog/search.ts";
@@ -47,10 +48,21 @@ import "#graph/webhooks/deliveries.ts";
 import "#graph/webhooks/log.ts";
 import "#graph/webhooks/fixture.ts";
 import "#graph/webhooks/replay.ts";
+import "#graph/reports/sales.ts";
+import "#graph/reports/funnel.ts";
+import "#graph/reports/promotions.ts";
+import "#graph/reports/returns.ts";
+import "#graph/reports/searches.ts";
+import "#graph/reports/webhook-health.ts";
+import "#graph/live/subscriptions.ts";
 import { builder } from "./builder.ts";
 import { nameMutations } from "./name-mutations.ts";
 
 builder.queryType({ description: "Everything that can be read." });
 builder.mutationType({ description: "Everything that can be changed. Each mutation is one transaction: all of it happens, or nothing." });
+builder.subscriptionType({
+  description:
+    "What can be followed: server-sent events, for a POST with `Accept: text/event-stream`. Each begins with the present state. An answer of null is the last: it is not there, or not for the asker.",
+});
 
 export default nameMutations(builder.toSchema({ sortSchema: false }));

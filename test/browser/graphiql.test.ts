@@ -1,85 +1,227 @@
-/** GraphiQL as a person uses it: in Chromium, with nothing but this server to load from. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+/** GraphiQL as an analyst uses it: in Chromium, under its strict policy, with nothing but this server to load from. */
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { createApp, type App } from "#app/app.ts";
-import { readSettings } from "#app/settings.ts";
-import type { DemoFile } from "#demo/demo-file.ts";
-import { prepareDemo } from "#demo/prepare-demo.ts";
-import { createLog } from "#foundation/log.ts";
-import { exampleQueries } from "#web/example-queries.ts";
-import { launchChromium } from "./watched-browser.ts";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { openedExamples } from "#web/graphiql/examples.ts";
+import { axeFaults } from "./axe-faults.ts";
+import { type DemoService, openDemoService } from "./demo-service.ts";
+import { launchBrowser, type WatchedBrowser } from "./watched-browser.ts";
 
-let dataDir: string;
-let app: App;
-let demo: DemoFile;
-let address: string;
-let browser: Browser;
-const outside: string[] = [];
-const complaints: string[] = [];
+/** GraphiQL's own component. Its faults when this was written: buttons within its tabs (nested-interactive), and the pale word “GraphiQL” (color-contrast). */
+const notOurs = ["#editor"];
+
+let service: DemoService;
+let browser: WatchedBrowser;
 
 beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), "graphiql-"));
-  app = await createApp({ settings: readSettings({ PORT: "0", DATA_DIR: dataDir }), log: createLog("silent") });
-  const prepared = await prepareDemo(app.database, { ...app.services, dataDir, now: new Date() });
-  if (prepared === undefined) throw new Error("There is no demo.");
-  demo = prepared;
-  address = await app.listen();
-  browser = await launchChromium();
+  [service, browser] = await Promise.all([openDemoService(), launchBrowser()]);
 });
-
+afterEach(() => browser.closeAll());
 afterAll(async () => {
   await browser.close();
-  await app.close();
-  rmSync(dataDir, { recursive: true, force: true });
+  await service[Symbol.asyncDispose]();
 });
 
-async function open(): Promise<Page> {
-  const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
-  page.on("request", (request) => {
-    if (!request.url().startsWith(address) && !/^(data|blob):/.test(request.url())) outside.push(request.url());
-  });
-  page.on("console", (message) => {
-    if (message.type() === "error") complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(error.message));
-  await page.goto(`${address}/graphql`);
+async function open(options?: BrowserContextOptions): Promise<Page> {
+  const page = await (await browser.open({ viewport: { width: 1400, height: 900 }, ...options })).newPage();
+  await page.goto(`${service.address}/graphql`);
   return page;
 }
 
-it("asks for a token, says when it is wrong, and then runs what it opens with", async () => {
+async function giveToken(page: Page, token: string): Promise<void> {
+  await page.getByLabel("Token cit_…").fill(token);
+  await page.getByRole("button", { name: "Use it in this tab" }).click();
+}
+
+async function openWith(role: keyof DemoService["demo"]["tokens"], options?: BrowserContextOptions): Promise<Page> {
+  const page = await open(options);
+  await giveToken(page, service.demo.tokens[role]);
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  // GraphiQL shows its tabs first, and takes no click on them until its editor is there.
+  await page.locator(".graphiql-query-editor .view-line").first().waitFor();
+  return page;
+}
+
+async function pick(page: Page, title: string): Promise<void> {
+  const before = await page.getByRole("tab").count();
+  await page.getByRole("button", { name: "Examples…" }).click();
+  await page.getByRole("dialog", { name: "Examples" }).getByRole("button", { name: title }).click();
+  await expect.poll(() => page.getByRole("tab").count()).toBe(before + 1);
+}
+
+const run = (page: Page): Promise<void> => page.getByRole("button", { name: /execute query/i }).click();
+const statusOf = (page: Page): Promise<string> => page.locator("#status").innerText();
+/** Monaco writes blanks that do not break. */
+const textOf = async (page: Page, part: string): Promise<string> => (await page.locator(part).innerText()).replaceAll("\u{a0}", " ");
+const queryIn = (page: Page): Promise<string> => textOf(page, ".graphiql-query-editor .view-lines");
+const answerIn = (page: Page): Promise<string> => textOf(page, ".result-window .view-lines");
+
+const putInto = (page: Page, part: string, text: string): Promise<void> =>
+  page.evaluate(
+    ([name, typed]) => {
+      type Model = { uri: { path: string }; setValue(text: string): void };
+      const { monaco } = globalThis as unknown as { monaco: { editor: { getModels(): Model[] } } };
+      monaco.editor
+        .getModels()
+        .find(({ uri }) => uri.path.endsWith(name))
+        ?.setValue(typed);
+    },
+    [part, text] as const,
+  );
+
+async function picture(page: Page, name: string): Promise<void> {
+  if (process.env["SCREENSHOTS"] !== undefined) await page.screenshot({ path: join(process.env["SCREENSHOTS"], `graphiql-${name}.png`) });
+}
+
+it("asks for a token, says when it is wrong, and then runs what it opens with and says what it cost", async () => {
   const page = await open();
-  const input = page.locator("#token-input");
-  await input.waitFor();
-  await input.fill("cit_admin_nonsense");
-  await page.getByRole("button", { name: "Use it in this tab" }).click();
-  await page.locator("#token-help", { hasText: "The internal token is not valid." }).waitFor();
-  await input.fill(demo.tokens.admin);
-  await page.getByRole("button", { name: "Use it in this tab" }).click();
-  await input.waitFor({ state: "detached" });
-  await page.getByRole("button", { name: /execute query/i }).click();
-  await page.locator(".result-window", { hasText: "productSearch" }).waitFor();
-  await expect.poll(() => page.locator(".result-window").innerText()).toContain("totalItems");
-  if (process.env["SCREENSHOTS"] !== undefined) await page.screenshot({ path: join(process.env["SCREENSHOTS"], "graphiql.png") });
-  await page.close();
+  const dialog = page.getByRole("dialog", { name: "Internal token" });
+  await dialog.waitFor();
+  expect(await page.getByLabel("Token cit_…").evaluate((input) => input === document.activeElement)).toBe(true);
+  await giveToken(page, "cit_admin_nonsense");
+  await dialog.getByRole("alert").filter({ hasText: "The internal token is not valid." }).waitFor();
+  expect(await axeFaults(page, notOurs)).toEqual([]);
+  await giveToken(page, service.demo.tokens.admin);
+  await dialog.waitFor({ state: "detached" });
+  expect(await page.getByRole("button", { name: /^Token…/ }).innerText()).toMatch(/admin, Lindenhof/);
+  await run(page);
+  await expect.poll(() => answerIn(page)).toContain("totalItems");
+  expect(await statusOf(page)).toMatch(/^Cost [\d,]+ of 20,000 · \d.* (?:ms|s) · [\d.]+ kB$/);
+  await picture(page, "ran");
 });
 
-it("opens with all the example queries, and remembers the token for the tab", async () => {
+it("goes without a token when the dialog is left, asks again when something is run, and forgets one when told to", async () => {
   const page = await open();
-  await page.locator("#token-input").fill(demo.tokens.analyst);
-  await page.getByRole("button", { name: "Use it in this tab" }).click();
-  await expect.poll(() => page.getByRole("tab").count()).toBe(exampleQueries.length + 2);
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: /^Token… none/ }).click();
+  await giveToken(page, service.demo.tokens.analyst);
+  await page.getByRole("button", { name: /^Token… analyst/ }).click();
+  await page.getByRole("button", { name: "Forget the one in use" }).click();
+  await page.getByText("The graph answers to internal tokens.").waitFor();
+  expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
+  await page.keyboard.press("Escape");
+  await run(page);
+  await page.getByRole("dialog", { name: "Internal token" }).waitFor();
+  await giveToken(page, service.demo.tokens.operator);
+  await expect.poll(() => answerIn(page)).toContain("totalItems");
+  await page.getByRole("button", { name: /^Token… operator, whole platform/ }).waitFor();
+});
+
+it("gives up what was run when the dialog is left: it is not sent once a token comes", async () => {
+  const page = await open();
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator(".graphiql-query-editor .view-line").first().waitFor();
+  const sent: string[] = [];
+  page.on("request", (request) => void (request.method() === "POST" && sent.push(request.postData() ?? "")));
+  await run(page);
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("Escape");
+  await expect.poll(() => answerIn(page)).toContain("Nothing was sent: no token was given.");
+  await page.getByRole("button", { name: /^Token… none/ }).click();
+  await giveToken(page, service.demo.tokens.analyst);
+  // GraphiQL's own question about the schema did wait.
+  await expect.poll(() => sent.some((body) => body.includes("IntrospectionQuery"))).toBe(true);
+  expect(sent.filter((body) => !/IntrospectionQuery|WhoAmI/.test(body))).toEqual([]);
+});
+
+it("sends an authorization typed among the headers as it is, and keeps its token when that one is refused", async () => {
+  const page = await openWith("analyst");
+  await putInto(page, "headers.json", '{ "Authorization": "Bearer cit_admin_typed" }');
+  const asked = page.waitForRequest((request) => request.method() === "POST" && request.headers()["authorization"]?.endsWith("typed") === true);
+  await run(page);
+  expect((await asked).headers()["authorization"]).toBe("Bearer cit_admin_typed");
+  await expect.poll(() => answerIn(page)).toContain("The internal token is not valid.");
+  expect(await page.getByRole("dialog").count()).toBe(0);
+  expect(await page.evaluate(() => sessionStorage.length)).toBe(1);
+});
+
+it("opens a few tabs, and remembers token, tabs and the one that was open when the tab is loaded again", async () => {
+  const page = await openWith("analyst");
+  expect(await page.getByRole("tab").count()).toBe(openedExamples.length);
+  // While its editors are still being made, GraphiQL passes over a click on a tab: a person clicks again.
+  const choose = async (): Promise<string> => {
+    await page.getByRole("button", { name: "WhoAmI" }).click();
+    return queryIn(page);
+  };
+  await expect.poll(choose).toContain("viewer");
+  // GraphiQL keeps its tabs half a second later.
+  await expect.poll(() => page.evaluate(() => localStorage.getItem("graphiql:tabState"))).toContain('"activeTabIndex":1');
   await page.reload();
   await page.getByRole("tab").first().waitFor();
-  await page.getByRole("button", { name: /execute query/i }).click();
-  await page.locator(".result-window", { hasText: "productSearch" }).waitFor();
-  expect(await page.locator("#token-input").count()).toBe(0);
-  await page.close();
+  await run(page);
+  await expect.poll(() => answerIn(page)).toContain("analyst");
+  expect(await page.getByRole("dialog").count()).toBe(0);
+  expect(await page.getByRole("tab").count()).toBe(openedExamples.length);
+});
+
+it("picks an example for the role of the token, which opens in a tab of its own with its variables, and runs", async () => {
+  const page = await openWith("analyst");
+  await page.getByRole("button", { name: "Examples…" }).click();
+  const picker = page.getByRole("dialog", { name: "Examples" });
+  expect(await picker.getByRole("heading", { level: 2 }).allInnerTexts()).toEqual([
+    "For analysts",
+    "For everybody",
+    "For storefronts",
+    "For back office",
+    "For the platform",
+  ]);
+  expect(await picker.getByText(/^Needs a token of the role/).allInnerTexts()).toEqual([
+    "Needs a token of the role storefront or admin.",
+    "Needs a token of the role admin or operator.",
+    "Needs a token of the role operator.",
+  ]);
+  expect(await axeFaults(page, notOurs)).toEqual([]);
+  await picture(page, "picker");
+  await picker.getByLabel("Find an example").fill("returns came");
+  expect(await picker.getByRole("listitem").count()).toBe(1);
+  await picker.getByRole("button", { name: "Returns of orders" }).click();
+  await expect.poll(() => queryIn(page)).toContain("query ReturnsOfOrders");
+  await run(page);
+  await expect.poll(() => answerIn(page)).toContain('"orders"');
+  await expect.poll(() => statusOf(page)).toMatch(/^Cost/);
+  await pick(page, "Product page");
+  await expect.poll(() => textOf(page, ".graphiql-editor-tool .view-lines >> nth=0")).toContain("sund-4-family-tent");
+});
+
+it("says by how much a query is over the limit, and what is wrong with one that is no query", async () => {
+  const page = await openWith("analyst");
+  await page.getByRole("button", { name: "New tab" }).click();
+  const put = (text: string): Promise<void> => putInto(page, "operation.graphql", text);
+  const list = "orders(first: 100) { edges { node { lines { title } returns { lines { quantity } } timeline { at type } } } }";
+  await put(`query TooMuch { one: ${list} two: ${list} three: ${list} four: ${list} five: ${list} }`);
+  await page.getByRole("tab", { name: "TooMuch" }).waitFor();
+  await run(page);
+  await expect.poll(() => statusOf(page)).toMatch(/^Too costly: [\d,]+ of 20,000\. It was not run; ask for fewer items or fields/);
+  await picture(page, "too-costly");
+  await put("query Unknown { nothingOfThatName }");
+  await page.getByRole("tab", { name: "Unknown" }).waitFor();
+  await run(page);
+  await expect.poll(() => statusOf(page)).toMatch(/^\d errors?, nothing was run · /);
+});
+
+it.each(["light", "dark"] as const)("is readable and reachable in %s, also on a phone", async (colorScheme) => {
+  const page = await openWith("analyst", { colorScheme });
+  await page.locator(".graphiql-query-editor .view-line").first().waitFor();
+  expect(await axeFaults(page, notOurs)).toEqual([]);
+  await picture(page, colorScheme);
+  await page.setViewportSize({ width: 360, height: 740 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+  await page.getByRole("button", { name: "Examples…" }).click();
+  expect(await axeFaults(page, notOurs)).toEqual([]);
+  await picture(page, `phone-${colorScheme}`);
+});
+
+it("leads to the type map and the API reference", async () => {
+  const page = await openWith("analyst");
+  expect(await page.getByRole("link", { name: "API reference" }).getAttribute("href")).toBe("/docs");
+  await page.getByRole("link", { name: "Type map" }).click();
+  await page.getByRole("heading", { name: "All areas" }).waitFor();
 });
 
 it("loads nothing from anywhere else, and has nothing to complain about but the token it was told was wrong", () => {
-  expect(outside).toEqual([]);
-  expect(complaints.filter((text) => !text.includes("401"))).toEqual([]);
+  expect(browser.outside).toEqual([]);
+  expect(browser.complaints.filter((text) => !text.includes("401"))).toEqual([]);
 });

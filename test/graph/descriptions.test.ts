@@ -34,6 +34,15 @@ describe("the graph", () => {
     const floats = types
       .flatMap((type) => (isObjectType(type) ? Object.values(type.getFields()) : []))
       .filter((field) => getNamedType(field.type).name === "Float");
-    expect(floats.map(({ name }) => name).toSorted()).toEqual(["average", "score", "successRate24h"]);
+    expect(floats.map(({ name }) => name).toSorted()).toEqual([
+      "average",
+      "conversionRate",
+      "conversionRate",
+      "score",
+      "successRate",
+      "successRate",
+      "successRate",
+      "successRate24h",
+    ]);
   });
 });

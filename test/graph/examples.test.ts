@@ -1,7 +1,8 @@
-/** What GraphiQL opens with runs on the demo data, for who reads, with a known number of statements. */
+/** Every example of GraphiQL's picker runs on the demo data with the tokens of its group; those that many run, with a known number of statements. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { exampleQueries } from "#web/example-queries.ts";
-import { cartWay, orderWay } from "#web/example-ways.ts";
+import { exampleQueries } from "#web/graphiql/example-queries.ts";
+import { cartWay, orderWay } from "#web/graphiql/example-ways.ts";
+import { exampleGroups } from "#web/graphiql/examples.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 
 /** Beside the statement that verifies the token. */
@@ -23,6 +24,20 @@ describe.each(["pglite", "postgres"] as const)("GraphiQL's example queries on %s
       // Who asks and the stems of words are asked for once.
       const statements = world.statements.filter((text) => !/internal_token|ts_lexize/.test(text));
       expect(statements.length, statements.join("\n\n")).toBe(statementsOf[title]);
+    }
+  });
+
+  const cases = exampleGroups.flatMap(({ title: group, roles, examples }) =>
+    // The ways need their variables filled in between: the test below walks them.
+    examples.filter((example) => example !== cartWay && example !== orderWay).map((example) => ({ group, roles, example, title: example.title })),
+  );
+
+  it.each(cases)("$group: $title runs with each of its roles, on what is there", async ({ roles, example }) => {
+    for (const role of roles) {
+      const variables = JSON.parse(example.variables ?? "{}") as Record<string, unknown>;
+      const { status, body } = await world.graphql(example.query, { token: role, variables });
+      expect({ role, status, errors: body.errors }).toEqual({ role, status: 200, errors: undefined });
+      expect(body.extensions.cost.requested).toBeLessThanOrEqual(body.extensions.cost.limit);
     }
   });
 

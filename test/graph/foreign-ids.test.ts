@@ -46,7 +46,7 @@ const ofTheBody = /\.lines\.(?:variant|line)Id$|\.(?:lineIds|lineId|optionId|add
 const afterState: readonly string[] = ["returnReceive.input.lines.lineId", "returnInspect.input.lines.lineId"];
 
 function expectedCodes(place: IdPlace): unknown {
-  if (isQuery(place) && (place.path === "id" || place.path === "endpointId")) return [];
+  if (isQuery(place) && ["id", "endpointId", "installationId"].includes(place.path)) return [];
   if (afterState.includes(nameOf(place))) return ["invalid_state"];
   return ofTheBody.test(place.path) ? [expect.stringMatching(/^invalid_field$|_not_found$/)] : [expect.stringMatching(/_not_found$/)];
 }

@@ -71,6 +71,12 @@ export const allowedRoles: Readonly<Record<string, readonly Role[]>> = {
   deliveryMethodUpsert: staff,
   policyUpsert: staff,
   stockAdjust: staff,
+  salesReport: readers,
+  funnelReport: readers,
+  promotionReport: readers,
+  returnReport: readers,
+  searchReport: readers,
+  webhookHealthReport: readers,
   promotion: readers,
   promotions: readers,
   promotionCreate: staff,
@@ -102,6 +108,7 @@ export const allowedRoles: Readonly<Record<string, readonly Role[]>> = {
   hostedCheckoutSessions: readers,
   hostedCheckoutSessionCreate: frontends,
   hostedCheckoutSessionAddressSet: frontends,
+  hostedCheckoutSessionContactSet: frontends,
   hostedCheckoutSessionDeliveryOptionSelect: frontends,
   hostedCheckoutSessionPromotionApply: frontends,
   hostedCheckoutSessionPromotionRemove: frontends,
@@ -158,3 +165,18 @@ export const allowedRoles: Readonly<Record<string, readonly Role[]>> = {
   webhookDeliveryReplay: staff,
   webhookDeliveriesReplay: staff,
 };
+
+/** What the page of a checkout session may ask, as the buyer of that one. */
+export const pageFields: readonly string[] = [
+  "cart",
+  "order",
+  "hostedCheckoutSession",
+  "hostedCheckoutSessionAddressSet",
+  "hostedCheckoutSessionContactSet",
+  "hostedCheckoutSessionDeliveryOptionSelect",
+  "hostedCheckoutSessionPromotionApply",
+  "hostedCheckoutSessionPromotionRemove",
+  "hostedCheckoutSessionSubmit",
+  "hostedCheckoutSessionFail",
+  "hostedCheckoutSessionCancel",
+];

@@ -1,9 +1,12 @@
 /** Who may call what: every root field × every role, and nobody without a token. */
+import { execute, parse } from "graphql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { toFailure } from "#foundation/failure.ts";
+import { createContext } from "#graph/context.ts";
 import graph from "#graph/schema.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 import { roleCalls } from "./role-calls.ts";
-import { allowedRoles, everybody } from "./role-table.ts";
+import { allowedRoles, everybody, pageFields } from "./role-table.ts";
 
 const mutations = Object.keys(graph.getMutationType()?.getFields() ?? {});
 const fields = [...Object.keys(graph.getQueryType()?.getFields() ?? {}), ...mutations];
@@ -35,6 +38,21 @@ describe("roles", () => {
     // What leads nowhere, and what is refused, leaves nothing behind; a registered app alone is a success.
     if (!(field === "appCreate" && isAllowed)) expect(await rowCount(world)).toEqual(before);
   });
+
+  it.each(fields.map((field) => ({ field, isAllowed: pageFields.includes(field) })))(
+    "$field as the buyer on the page of a checkout: $isAllowed",
+    async ({ field, isAllowed }) => {
+      const before = await rowCount(world);
+      const viewer = { kind: "buyer", merchantId: world.demo.merchants.first.id, sessionId: "chs_none", cartId: "cart_none" } as const;
+      const contextValue = createContext(world.app.services, { viewer, requestId: "req_roles" });
+      const source = `${mutations.includes(field) ? "mutation" : "query"} { ${roleCalls[field]?.replace(/merchantId: "[^"]*"/, `merchantId: "${world.demo.merchants.first.id}"`)} }`;
+      const { errors = [] } = await execute({ schema: graph, document: parse(source), contextValue });
+      const codes = errors.map((error) => toFailure(error).code);
+      if (isAllowed) expect(codes).toEqual(mutations.includes(field) ? ["checkout_session_not_found"] : []);
+      else expect(codes).toEqual(["role_not_allowed"]);
+      expect(await rowCount(world)).toEqual(before);
+    },
+  );
 
   it("need a token: without one, or with an API key, the graph answers 401", async () => {
     for (const token of [null, world.demo.keys.full, "nonsense"]) {

@@ -5,6 +5,7 @@ import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
 import { defineEnum } from "#graph/enums.ts";
 import { InstallationRef, WebhookDeliveryRef, WebhookEventRef } from "#graph/refs.ts";
 import { ownerOf } from "#graph/tenancy.ts";
+import { unlessAnalyst } from "#graph/untold.ts";
 import { type AttemptView, deliveryList, type EventView, pageOfDeliveries } from "#webhooks/delivery-log.ts";
 import type { DeliveryStatus, ReplayReason } from "#webhooks/replay-rules.ts";
 
@@ -31,7 +32,7 @@ export const ReplayReasonEnum = defineEnum<ReplayReason>("WebhookReplayReason", 
   },
 });
 
-const ErrorCodeEnum = defineEnum<NonNullable<AttemptView["errorCode"]>>("WebhookErrorCode", {
+export const ErrorCodeEnum = defineEnum<NonNullable<AttemptView["errorCode"]>>("WebhookErrorCode", {
   description: "Why an attempt did not arrive.",
   values: {
     timeout: "No answer in 15 seconds, or no connection in 5.",
@@ -80,7 +81,11 @@ WebhookDeliveryRef.implement({
       nullable: true,
       description: "Why it is sent once more; null: it is the first.",
     }),
-    replayNote: t.exposeString("replayNote", { nullable: true, description: "What was noted with that." }),
+    replayNote: t.string({
+      nullable: true,
+      description: "What was noted with that. Analysts are not told.",
+      resolve: ({ replayNote }, _args, context) => unlessAnalyst(replayNote, context),
+    }),
     createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was made." }),
     finishedAt: t.expose("finishedAt", { type: "DateTime", nullable: true, description: "When it came to its end; null: it has none yet." }),
     attempts: t.field({

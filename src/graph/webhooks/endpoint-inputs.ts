@@ -26,9 +26,9 @@ export const EndpointCreateInput = builder.inputType("PublicWebhookCreateRequest
     url: t.string({ required: true, description: `Where events are sent to: ${urlRule}`, validate: url }),
     eventTypes: t.stringList({ required: true, description: `What it listens to: ${eventTypesRule}`, validate: eventTypes }),
     description: t.string({ description: "What it is for. 200 characters at most.", validate: description }),
-    payloadMode: t.field({ type: PayloadModeEnum, defaultValue: "snapshot", description: "How much it is told." }),
-    enabled: t.boolean({ defaultValue: true, description: "Whether it is told anything yet." }),
-    maxPerSecond: t.int({ description: "So many events it bears in a second, 1 to 100; 25 unless told.", validate: perSecond }),
+    payloadMode: t.field({ type: PayloadModeEnum, defaultValue: "snapshot", description: "Whether events carry the whole object or its id." }),
+    enabled: t.boolean({ defaultValue: true, description: "Whether events are sent to it." }),
+    maxPerSecond: t.int({ description: "At most this many events a second, 1 to 100. Default: 25.", validate: perSecond }),
     metadata: t.field({ type: "StringMap", description: `What shall be kept with it: ${metadataRule}`, validate: metadata }),
   }),
 });
@@ -40,8 +40,8 @@ export const EndpointUpdateInput = builder.inputType("WebhookEndpointUpdateInput
     url: t.string({ description: `Where events are sent to, those on their way included: ${urlRule}`, validate: url }),
     eventTypes: t.stringList({ description: `What it listens to: ${eventTypesRule}`, validate: eventTypes }),
     description: t.string({ description: "What it is for. 200 characters at most.", validate: description }),
-    payloadMode: t.field({ type: PayloadModeEnum, description: "How much it is told." }),
-    maxPerSecond: t.int({ description: "So many events it bears in a second, 1 to 100; null: 25.", validate: perSecond }),
+    payloadMode: t.field({ type: PayloadModeEnum, description: "Whether events carry the whole object or its id." }),
+    maxPerSecond: t.int({ description: "At most this many events a second, 1 to 100; null: 25.", validate: perSecond }),
     metadata: t.field({
       type: "StringMap",
       description: `What shall be kept with it, in place of what there is: ${metadataRule}`,

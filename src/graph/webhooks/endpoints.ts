@@ -86,9 +86,9 @@ WebhookEndpointRef.implement({
       description: "What it listens to: names of the catalogue, `group.*`, or `*` alone.",
       resolve: ({ eventTypes }) => [...eventTypes],
     }),
-    payloadMode: t.expose("payloadMode", { type: PayloadModeEnum, description: "How much it is told." }),
+    payloadMode: t.expose("payloadMode", { type: PayloadModeEnum, description: "Whether events carry the whole object or its id." }),
     apiVersion: t.string({ description: "The version of the contract that events follow.", resolve: () => "v1" }),
-    maxPerSecond: t.exposeInt("maxPerSecond", { nullable: true, description: "So many events it bears in a second; null: 25." }),
+    maxPerSecond: t.exposeInt("maxPerSecond", { nullable: true, description: "At most this many events a second; null: 25." }),
     secrets: t.field({
       type: [WebhookSecret],
       description: "The secrets that sign now, the newest first: two while one is replaced.",

@@ -1,0 +1,68 @@
+/** Sends what GraphiQL runs, and measures it: what it cost, how long it took, how large the answer was. */
+import { eventsOf } from "./event-stream.ts";
+import { NoTokenGiven, type TokenKeeper } from "./token-keeper.ts";
+
+/** What was measured of one run. */
+export interface Run {
+  readonly durationMs: number;
+  readonly bytes: number;
+  readonly errorCount: number;
+  readonly cost: { readonly requested: number; readonly limit: number } | undefined;
+}
+
+interface Asked {
+  readonly query: string;
+  readonly operationName?: string | null;
+  readonly variables?: unknown;
+}
+
+/** As GraphiQL calls it. */
+interface FetcherOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly documentAST?: { readonly definitions: readonly Definition[] };
+}
+
+interface Definition {
+  readonly operation?: string;
+  readonly name?: { readonly value: string };
+}
+
+interface Answer {
+  readonly errors?: readonly unknown[];
+  readonly extensions?: { readonly cost?: NonNullable<Run["cost"]> };
+}
+
+export type Fetcher = (asked: Asked, options?: FetcherOptions) => Promise<unknown>;
+
+export function createFetcher(keeper: TokenKeeper, note: (run: Run) => void): Fetcher {
+  return async ({ query, operationName, variables }, options) => {
+    const headers = new Headers(options?.headers ?? {});
+    if (isSubscription(options, operationName)) headers.set("accept", "text/event-stream");
+    // GraphiQL asks for the schema by itself: nobody's run.
+    const isPatient = operationName === "IntrospectionQuery";
+    const stopper = new AbortController();
+    const body = { query, variables, ...(operationName === null ? {} : { operationName }) };
+    const sent = await keeper.send({ body, headers, isPatient, signal: stopper.signal }).catch(notSent);
+    if (!("response" in sent)) return sent;
+    const { response, sentAt } = sent;
+    if (response.headers.get("content-type")?.startsWith("text/event-stream") === true) return eventsOf(response, () => stopper.abort());
+    const text = await response.text();
+    const answer = JSON.parse(text) as Answer;
+    if (!isPatient) note({ ...measure(answer), bytes: new Blob([text]).size, durationMs: performance.now() - sentAt });
+    return answer;
+  };
+}
+
+/** GraphiQL shows an error with its stack, which helps nobody here: an answer says it better. */
+function notSent(error: unknown): Pick<Answer, "errors"> {
+  if (error instanceof NoTokenGiven) return { errors: [{ message: error.message }] };
+  throw error;
+}
+
+const measure = ({ errors = [], extensions }: Answer): Pick<Run, "errorCount" | "cost"> => ({ errorCount: errors.length, cost: extensions?.cost });
+
+function isSubscription(options: FetcherOptions | undefined, name: string | null | undefined): boolean {
+  const operations = options?.documentAST?.definitions.filter(({ operation }) => operation !== undefined) ?? [];
+  const chosen = operations.find((operation) => operation.name?.value === name) ?? operations[0];
+  return chosen?.operation === "subscription";
+}

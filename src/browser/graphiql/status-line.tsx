@@ -1,0 +1,34 @@
+/** What the last run cost, told after each: the figures of `extensions.cost`, the time until the answer was here, and its size. */
+import type { JSX } from "preact";
+import type { Run } from "./fetcher.ts";
+
+const whole = new Intl.NumberFormat("en");
+const fraction = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+
+/** Read out when it changes. */
+export function StatusLine({ run }: { readonly run: Run | undefined }): JSX.Element {
+  const isOver = run?.cost !== undefined && run.cost.requested > run.cost.limit;
+  return (
+    <p id="status" class={isOver ? "status fault" : "status"} aria-live="polite" aria-atomic="true">
+      {run === undefined ? "What a query cost is told here after it ran." : textOf(run, isOver)}
+    </p>
+  );
+}
+
+function textOf(run: Run, isOver: boolean): string {
+  const { cost, durationMs, bytes, errorCount } = run;
+  const measured = [durationOf(durationMs), sizeOf(bytes)];
+  if (cost === undefined) return [`${errorsOf(errorCount)}, nothing was run`, ...measured].join(" · ");
+  const figures = `${whole.format(cost.requested)} of ${whole.format(cost.limit)}`;
+  if (isOver) return [`Too costly: ${figures}. It was not run; ask for fewer items or fields`, ...measured].join(" · ");
+  return [`Cost ${figures}`, ...measured, ...(errorCount === 0 ? [] : [errorsOf(errorCount)])].join(" · ");
+}
+
+const errorsOf = (count: number): string => (count === 1 ? "1 error" : `${count} errors`);
+
+const durationOf = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${fraction.format(ms / 1000)} s`);
+
+function sizeOf(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  return bytes < 1_000_000 ? `${fraction.format(bytes / 1000)} kB` : `${fraction.format(bytes / 1_000_000)} MB`;
+}

@@ -1,0 +1,118 @@
+/** The areas around a circle, a line between two that lead to each other, the thicker the more often; and below the same as a list. */
+import type { JSX } from "preact";
+import { areaNames, sharedArea } from "./areas.ts";
+import { isPaging, rootNames, type TypeMap } from "./type-map.ts";
+
+interface AreaNode {
+  readonly name: string;
+  readonly count: number;
+  readonly x: number;
+  readonly y: number;
+}
+
+interface Tie {
+  readonly ends: readonly [string, string];
+  readonly count: number;
+}
+
+const size = { width: 880, height: 560, box: 148, boxHeight: 52 } as const;
+
+export function Overview({ map }: { readonly map: TypeMap }): JSX.Element {
+  const nodes = nodesOf(map);
+  const ties = tiesOf(map);
+  return (
+    <>
+      <p class="soft">
+        {map.size} types. Choose an area, or begin where queries do: <a href="#Query">Query</a>, <a href="#Mutation">Mutation</a>
+        {map.has("Subscription") ? (
+          <>
+            , <a href="#Subscription">Subscription</a>
+          </>
+        ) : null}
+        .
+      </p>
+      <Picture nodes={nodes} ties={ties} />
+      <h3>The areas</h3>
+      <ul class="areas">
+        {nodes.map(({ name, count }) => (
+          <li key={name}>
+            <a href={`#area:${name}`}>{name}</a>{" "}
+            <span class="soft">
+              {count} types; {name === sharedArea ? "all areas lead to them" : neighboursOf(name, ties)}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Picture({ nodes, ties }: { readonly nodes: readonly AreaNode[]; readonly ties: readonly Tie[] }): JSX.Element {
+  const places = new Map(nodes.map((node) => [node.name, node]));
+  return (
+    <svg class="picture areas-picture" viewBox={`0 0 ${size.width} ${size.height}`} role="group" aria-label="The areas and what ties them">
+      {ties.map(({ ends, count }) => {
+        const [one, other] = ends.map((name) => places.get(name));
+        return one === undefined || other === undefined ? null : (
+          <path
+            key={ends.join()}
+            class="tie"
+            stroke-width={Math.min(1 + count / 5, 9)}
+            d={`M${one.x},${one.y} Q${size.width / 2},${size.height / 2} ${other.x},${other.y}`}
+          />
+        );
+      })}
+      {nodes.map(({ name, count, x, y }) => (
+        <a key={name} href={`#area:${name}`}>
+          <rect class="box" x={x - size.box / 2} y={y - size.boxHeight / 2} width={size.box} height={size.boxHeight} rx="8" />
+          <text class="box-name" x={x} y={y - 3} text-anchor="middle">
+            {name}
+          </text>
+          <text class="box-note" x={x} y={y + 15} text-anchor="middle">
+            {count} types
+          </text>
+        </a>
+      ))}
+    </svg>
+  );
+}
+
+function nodesOf(map: TypeMap): readonly AreaNode[] {
+  const counts = areaNames
+    .map((name) => ({
+      name,
+      count: [...map.values()].filter((type) => type.area === name && !isPaging(type) && !rootNames.includes(type.name)).length,
+    }))
+    .filter(({ count }) => count > 0);
+  return counts.map(({ name, count }, index) => {
+    const angle = (index / counts.length) * 2 * Math.PI - Math.PI / 2;
+    const [x, y] = [Math.cos(angle) * (size.width / 2 - size.box / 2 - 4), Math.sin(angle) * (size.height / 2 - size.boxHeight / 2 - 4)];
+    return { name, count, x: Math.round(size.width / 2 + x), y: Math.round(size.height / 2 + y) };
+  });
+}
+
+/** What everything leads to – money, times – ties nothing. */
+function tiesOf(map: TypeMap): readonly Tie[] {
+  const counts = new Map<string, number>();
+  for (const { name, area, ways } of map.values()) {
+    if (area === sharedArea || isPaging({ name })) continue;
+    for (const { from } of ways) {
+      const other = map.get(from)?.area;
+      if (other === undefined || other === area || other === sharedArea) continue;
+      const key = [area, other].toSorted().join("|");
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+  }
+  return [...counts].map(([key, count]) => {
+    const [one = "", other = ""] = key.split("|");
+    return { ends: [one, other], count };
+  });
+}
+
+function neighboursOf(name: string, ties: readonly Tie[]): string {
+  const found = ties
+    .filter(({ ends }) => ends.includes(name))
+    .toSorted((one, other) => other.count - one.count)
+    .map(({ ends }) => ends.find((end) => end !== name));
+  return found.length === 0 ? "tied to none" : `tied to ${found.join(", ")}`;
+}

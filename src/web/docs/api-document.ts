@@ -1,0 +1,186 @@
+/** The OpenAPI document as the reference reads it: its operations with what they refer to beside them. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly anyOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly examples?: readonly unknown[];
+  readonly default?: unknown;
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly description?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly maxProperties?: number;
+  readonly uniqueItems?: boolean;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly additionalProperties?: Schema | boolean;
+}
+
+export type Schemas = Readonly<Record<string, Schema>>;
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: "path" | "query" | "header";
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: Schema;
+}
+
+export interface RateLimit {
+  readonly bucket: string;
+  readonly quota: number;
+  readonly windowSeconds: number;
+  readonly counts: string;
+  readonly per: string;
+}
+
+interface Named {
+  readonly name: string;
+  readonly description: string;
+}
+
+interface RawOperation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description: string;
+  readonly "x-stability": "stable" | "candidate";
+  readonly "x-required-scope": string;
+  readonly "x-idempotency": "required" | "none";
+  readonly "x-rate-limits": readonly RateLimit[];
+  readonly "x-error-codes": readonly string[];
+  readonly security: readonly Readonly<Record<string, unknown>>[];
+  readonly parameters: readonly (Parameter | { readonly $ref: string })[];
+  readonly requestBody?: { readonly content: { readonly "application/json": { readonly schema: Schema } } };
+  readonly responses: {
+    readonly 200: {
+      readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
+      readonly content: { readonly "application/json": { readonly schema: Schema } };
+    };
+  };
+}
+
+interface RawEvent {
+  readonly description: string;
+  readonly "x-stability": "stable" | "candidate";
+  readonly requestBody: { readonly content: { readonly "application/json": { readonly schema: Schema } } };
+}
+
+export interface ApiDocument {
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly tags: readonly Named[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, RawOperation>>>>;
+  readonly webhooks: Readonly<Record<string, { readonly post: RawEvent }>>;
+  readonly components: {
+    readonly schemas: Schemas;
+    readonly parameters: Readonly<Record<string, Parameter>>;
+    readonly headers: Readonly<Record<string, { readonly description: string }>>;
+  };
+}
+
+export interface Operation {
+  readonly id: string;
+  readonly tag: string;
+  readonly method: string;
+  readonly path: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly stability: "stable" | "candidate";
+  /** What it wants to be shown. */
+  readonly credential: "none" | "key" | "token";
+  readonly scope: string | null;
+  readonly isIdempotent: boolean;
+  readonly limits: readonly RateLimit[];
+  readonly errorCodes: readonly string[];
+  readonly parameters: readonly Parameter[];
+  readonly body: Schema | null;
+  readonly answer: Schema;
+  readonly headers: readonly Named[];
+}
+
+/** In the order of the document's tags, and within them of what is done first. */
+export function operationsOf(document: ApiDocument): Operation[] {
+  const all = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, raw]) => toOperation(document, { path, method: method.toUpperCase(), raw })),
+  );
+  return document.tags.flatMap(({ name }) => all.filter(({ tag }) => tag === name).toSorted((one, other) => rankOf(one) - rankOf(other)));
+}
+
+const verbsInOrder = ["list", "search", "create", "get", "set", "apply"];
+
+/** What finds things comes before what makes one, then what reads one, then the rest. */
+function rankOf({ id }: Operation): number {
+  const rank = verbsInOrder.findIndex((verb) => id.startsWith(verb));
+  return rank === -1 ? verbsInOrder.length : rank;
+}
+
+function toOperation({ components }: ApiDocument, { path, method, raw }: { path: string; method: string; raw: RawOperation }): Operation {
+  const answer = raw.responses[200];
+  return {
+    id: raw.operationId,
+    tag: raw.tags[0] ?? "",
+    method,
+    path,
+    summary: raw.summary,
+    description: raw.description,
+    stability: raw["x-stability"],
+    credential: credentialOf(raw),
+    scope: raw["x-required-scope"] === "none" ? null : raw["x-required-scope"],
+    isIdempotent: raw["x-idempotency"] === "required",
+    limits: raw["x-rate-limits"],
+    errorCodes: raw["x-error-codes"],
+    parameters: raw.parameters.map((parameter) => ("$ref" in parameter ? found(components.parameters, parameter.$ref) : parameter)),
+    body: raw.requestBody?.content["application/json"].schema ?? null,
+    answer: answer.content["application/json"].schema,
+    headers: Object.entries(answer.headers).map(([name, { $ref }]) => ({ name, description: found(components.headers, $ref).description })),
+  };
+}
+
+function credentialOf({ security }: RawOperation): Operation["credential"] {
+  if (security.some((way) => "apiKey" in way)) return "key";
+  return security.some((way) => "oauth" in way) ? "token" : "none";
+}
+
+export const nameOf = ($ref: string): string => $ref.slice($ref.lastIndexOf("/") + 1);
+
+function found<T>(parts: Readonly<Record<string, T>>, $ref: string): T {
+  const part = parts[nameOf($ref)];
+  if (part === undefined) throw new Error(`The document has no ${$ref}.`);
+  return part;
+}
+
+/** What a schema says once it is followed: references and parts put together, null told apart. */
+export interface Resolved extends Schema {
+  /** The name it stands under in the document. */
+  readonly name: string | null;
+  readonly isNullable: boolean;
+  readonly kind: string;
+}
+
+export function resolve(schema: Schema, schemas: Schemas): Resolved {
+  const { $ref, anyOf, allOf, ...own } = schema;
+  if (anyOf !== undefined) {
+    const solid = anyOf.find(({ type }) => type !== "null") ?? {};
+    return { ...resolve(solid, schemas), ...own, isNullable: anyOf.some(({ type }) => type === "null") };
+  }
+  if (allOf !== undefined) return allOf.map((part) => resolve(part, schemas)).reduce(merge);
+  if ($ref !== undefined) return { ...resolve(found(schemas, $ref), schemas), ...own, name: nameOf($ref) };
+  const types = typeof own.type === "string" ? [own.type] : (own.type ?? []);
+  return { ...own, name: null, isNullable: types.includes("null"), kind: types.find((type) => type !== "null") ?? "object" };
+}
+
+const merge = (one: Resolved, other: Resolved): Resolved => ({
+  ...one,
+  name: null,
+  properties: { ...one.properties, ...other.properties },
+  required: [...new Set([...(one.required ?? []), ...(other.required ?? [])])],
+});

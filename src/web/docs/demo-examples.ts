@@ -1,0 +1,94 @@
+/** What the examples are filled with: ids and codes of the demo where there is one, else what shows where an id belongs. Never a key: anybody may read the pages. */
+import { type AnyDemoFile, cartNames, deliveryNames, type DemoFile, orderNames, sessionNames } from "#demo/demo-file.ts";
+import type { Operation } from "./api-document.ts";
+
+export interface Example {
+  /** By name; those of the query that are not here are left out. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, unknown>> | null;
+  /** What must be known before it is sent: the version of this cart goes into `expectedVersion`. */
+  readonly versionOf: string | null;
+  /** The code that the cart is given before, so that there is one to take away. */
+  readonly codeBefore: string | null;
+}
+
+export interface Examples {
+  readonly isDemo: boolean;
+  of(operation: Pick<Operation, "id" | "parameters">): Example;
+}
+
+const address = {
+  recipientName: "Anna Lindqvist",
+  line1: "Rosenthaler Str. 40",
+  postalCode: "10178",
+  city: "Berlin",
+  countryCode: "DE",
+};
+
+const bodies: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  setPublicCartAddress: { address },
+  removePublicCartPromotion: { reason: "buyer_request" },
+  revokePublicCart: { reason: "test" },
+  cancelHostedCheckoutSession: { reason: "buyer_abandoned" },
+  createInstallationWebhook: { url: "https://hooks.shop.example/commerce", eventTypes: ["order.*"] },
+  replayInstallationWebhookDelivery: { reason: "testing" },
+};
+
+const query = { q: "tent", locale: "en", market: "DE", sort: "relevance", page: "1", pageSize: "10" };
+
+/** Carts that are alike, one for each change: so that every example runs, in whatever order. */
+type CartName = "active" | "activeSecond" | "empty";
+const cartOf: Readonly<Record<string, CartName>> = { removePublicCartPromotion: "activeSecond", revokePublicCart: "empty" };
+const destructive = new Set(Object.keys(cartOf));
+
+type Known = Required<Pick<DemoFile, "carts" | "sessions" | "orders" | "promotionCodes" | "webhooks" | "products">>;
+
+/** Where there is no demo, or an earlier version's that knows less. */
+const nowhere = {
+  cart: "cart_01jgfj2v00fxtr0000000000c1",
+  chs: "chs_01jgfj2v00fxtr0000000000s1",
+  ord: "ord_01jgfj2v00fxtr0000000000d1",
+  whe: "whe_01jgfj2v00fxtr0000000000e1",
+  whd: "whd_01jgfj2v00fxtr0000000000h1",
+} as const;
+
+const always = <K extends string>(names: readonly K[], value: string): Record<K, string> =>
+  Object.fromEntries(names.map((name) => [name, value])) as Record<K, string>;
+
+const placeholders: Known = {
+  carts: always(cartNames, nowhere.cart),
+  sessions: always(sessionNames, nowhere.chs),
+  orders: always(orderNames, nowhere.ord),
+  promotionCodes: { percentage: "WELCOME10" } as Known["promotionCodes"],
+  webhooks: { endpoint: nowhere.whe, deliveries: always(deliveryNames, nowhere.whd) },
+  products: [{ merchantSlug: "your-merchant", productSlug: "your-product", title: "Your product", sku: "YOUR-SKU" }],
+};
+
+export function createExamples(demo: AnyDemoFile | undefined): Examples {
+  const present = Object.fromEntries(Object.entries(demo ?? {}).filter(([, part]) => part !== undefined)) as Partial<Known>;
+  const known: Known = { ...placeholders, ...present };
+  return {
+    isDemo: demo !== undefined,
+    of: ({ id, parameters }) => {
+      const all = parametersOf(known, id);
+      const { percentage: code } = known.promotionCodes;
+      return {
+        parameters: Object.fromEntries(parameters.flatMap(({ name }) => (all[name] === undefined ? [] : [[name, all[name]] as const]))),
+        body: id === "applyPublicCartPromotion" ? { code } : (bodies[id] ?? null),
+        versionOf: destructive.has(id) ? (all["cartId"] ?? null) : null,
+        codeBefore: id === "removePublicCartPromotion" ? code : null,
+      };
+    },
+  };
+}
+
+function parametersOf({ products: [product], carts, sessions, orders, webhooks }: Known, id: string): Readonly<Record<string, string>> {
+  return {
+    ...query,
+    ...(product === undefined ? {} : { merchantSlug: product.merchantSlug, productSlug: product.productSlug }),
+    cartId: carts[cartOf[id] ?? "active"],
+    sessionId: sessions.open,
+    orderId: orders[id.includes("AfterSales") ? "delivered" : "placed"],
+    id: id.includes("Delivery") ? webhooks.deliveries.exhausted : webhooks.endpoint,
+  };
+}

@@ -1,0 +1,102 @@
+/** Requests as somebody would type them: for a shell and for JavaScript. Keys are named, never shown. */
+import type { Operation } from "./api-document.ts";
+import type { Example } from "./demo-examples.ts";
+
+export interface Request {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, unknown>> | null;
+  /** What is sent before, so that this one can be. */
+  readonly before: Request | null;
+  /** Where the version is read that is sent as `expectedVersion`. */
+  readonly versionUrl: string | null;
+}
+
+/** What stands for a value that is made or known where it is sent. */
+const [key, token, proof, once] = ["$KEY", "$ACCESS_TOKEN", "$DPOP_PROOF", "$(node -p 'crypto.randomUUID()')"];
+
+export function requestOf(operation: Operation, example: Example, publicUrl: string): Request {
+  const { method, credential, isIdempotent } = operation;
+  const authorization = { none: {}, key: { Authorization: `Bearer ${key}` }, token: { Authorization: `DPoP ${token}`, DPoP: proof } }[credential];
+  const request: Request = {
+    method,
+    url: urlOf(operation, example, publicUrl),
+    headers: {
+      ...authorization,
+      ...(isIdempotent ? { "Idempotency-Key": once } : {}),
+      ...(example.body === null ? {} : { "Content-Type": "application/json" }),
+    },
+    body: example.body,
+    before: null,
+    versionUrl: example.versionOf === null ? null : `${publicUrl}/api/v1/open/storefront/carts/${example.versionOf}`,
+  };
+  const { codeBefore: code } = example;
+  return code === null ? request : { ...request, before: { ...request, method: "PUT", body: { code }, versionUrl: null } };
+}
+
+export function urlOf({ path, parameters }: Pick<Operation, "path" | "parameters">, example: Example, publicUrl: string): string {
+  const place = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(example.parameters[name] ?? ""));
+  const asked = parameters.flatMap(({ name, in: where }) => {
+    const value = example.parameters[name];
+    return where === "query" && value !== undefined ? [[name, value]] : [];
+  });
+  return `${publicUrl}${place}${asked.length === 0 ? "" : `?${new URLSearchParams(asked).toString()}`}`;
+}
+
+export function toCurl(request: Request): string {
+  const { before, versionUrl } = request;
+  const first = before === null ? [] : ["# A code to take away.", command(before, "curl -so /dev/null")];
+  const version =
+    versionUrl === null ? [] : [`VERSION=$(curl -sI '${versionUrl}' \\\n  -H "Authorization: Bearer ${key}" | grep -i '^etag:' | tr -dc 0-9)`];
+  return [...first, ...version, command(request, "curl")].join("\n");
+}
+
+function command({ method, url, headers, body, versionUrl }: Request, program: string): string {
+  const parts = [
+    `${program}${method === "GET" ? "" : ` -X ${method}`} '${url}'`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    ...(body === null ? [] : [`-d '${versionUrl === null ? JSON.stringify(body) : withVersion(body)}'`]),
+  ];
+  return parts.join(" \\\n  ");
+}
+
+/** Between the quotes of the text around it. */
+const withVersion = (body: object): string =>
+  JSON.stringify({ ...body, expectedVersion: 0 }).replace('"expectedVersion":0', `"expectedVersion":'"$VERSION"'`);
+
+const quoted = (text: string): string => (text.includes("$") ? `"${text}"` : `'${text}'`);
+
+export function toJavaScript(request: Request): string {
+  const { before, versionUrl } = request;
+  const first = before === null ? "" : `${call(before)}; // A code to take away.\n`;
+  const version =
+    versionUrl === null
+      ? ""
+      : `const seen = await fetch("${versionUrl}", {\n  headers: { Authorization: ${spelled(`Bearer ${key}`)} },\n});\nconst { version } = (await seen.json()).data;\n`;
+  return `${first}${version}const response = ${call(request)};\nconst { data, error } = await response.json();\nconsole.log(response.status, error ?? data);`;
+}
+
+function call(request: Request): string {
+  const { method, url, headers } = request;
+  const given = Object.entries(headers).map(([name, value]) => `    ${named(name)}: ${spelled(value)},`);
+  const lines = [
+    ...(method === "GET" ? [] : [`  method: "${method}",`]),
+    ...(given.length === 0 ? [] : ["  headers: {", ...given, "  },"]),
+    ...(request.body === null ? [] : [`  body: JSON.stringify(${bodyText(request)}),`]),
+  ];
+  return lines.length === 0 ? `await fetch("${url}")` : `await fetch("${url}", {\n${lines.join("\n")}\n})`;
+}
+
+const named = (name: string): string => (/^\w+$/.test(name) ? name : `"${name}"`);
+
+function bodyText({ body, versionUrl }: Request): string {
+  const text = JSON.stringify(versionUrl === null ? body : { ...body, expectedVersion: 0 }, null, 2).replaceAll(/"(\w+)": /g, "$1: ");
+  return text.replace("expectedVersion: 0", "expectedVersion: version").replaceAll("\n", "\n  ");
+}
+
+/** As a shell's variable is spelled there. */
+function spelled(value: string): string {
+  if (value === once) return "crypto.randomUUID()";
+  return value.includes("$") ? `\`${value.replaceAll(/\$(\w+)/g, (_whole, name: string) => `\${process.env.${name}}`)}\`` : `"${value}"`;
+}

@@ -1,0 +1,132 @@
+/** The type map as somebody uses it who looks for a type: with a pointer, with the keyboard, by a link that was sent. */
+import { join } from "node:path";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { axeFaults } from "./axe-faults.ts";
+import { type DemoService, openDemoService } from "./demo-service.ts";
+import { launchBrowser, type WatchedBrowser } from "./watched-browser.ts";
+
+let service: DemoService;
+let browser: WatchedBrowser;
+
+beforeAll(async () => {
+  [service, browser] = await Promise.all([openDemoService(), launchBrowser()]);
+});
+afterEach(() => browser.closeAll());
+afterAll(async () => {
+  await browser.close();
+  await service[Symbol.asyncDispose]();
+});
+
+async function open(hash = "", options?: BrowserContextOptions): Promise<Page> {
+  const page = await (await browser.open({ viewport: { width: 1200, height: 900 }, ...options })).newPage();
+  await page.goto(`${service.address}/graphql/map${hash}`);
+  await page.getByLabel("Token cit_…").fill(service.demo.tokens.analyst);
+  await page.getByRole("button", { name: "Use it in this tab" }).click();
+  await page.getByLabel("Find a type or a field").waitFor();
+  return page;
+}
+
+const placeOf = (page: Page): Promise<string> => page.locator("h2").innerText();
+const picture = (page: Page, name: string): ReturnType<Page["getByRole"]> => page.getByRole("group", { name });
+
+async function shoot(page: Page, name: string): Promise<void> {
+  if (process.env["SCREENSHOTS"] !== undefined) await page.screenshot({ path: join(process.env["SCREENSHOTS"], `type-map-${name}.png`) });
+}
+
+it("loads without a token, asks for one, and shows the areas with what ties them, in a picture and as a list", async () => {
+  const page = await open();
+  expect(await placeOf(page)).toBe("All areas");
+  const areas = await picture(page, "The areas and what ties them").getByRole("link").count();
+  expect(areas).toBe(12);
+  expect(await page.locator(".areas a").allInnerTexts()).toEqual(
+    expect.arrayContaining(["Identity", "Catalog", "Orders", "After-sales", "Webhooks", "Analytics"]),
+  );
+  expect(await page.locator(".areas a").count()).toBe(areas);
+  await picture(page, "The areas and what ties them")
+    .getByRole("link", { name: /^Orders\s*\d/ })
+    .click();
+  await expect.poll(() => placeOf(page)).toBe("Orders");
+  for (const title of ["Queries", "Mutations", "Subscriptions", "Objects", "Inputs", "Enums"])
+    await page.getByRole("heading", { name: title, exact: true }).waitFor();
+});
+
+it("puts a chosen type into the middle, with what leads to it on the left and where it leads on the right, and goes back", async () => {
+  const page = await open("#Return");
+  expect(await placeOf(page)).toBe("Return");
+  const drawn = picture(page, "Return, what leads to it and where it leads");
+  const middleOf = async (name: RegExp): Promise<number> => {
+    const box = await drawn.getByRole("link", { name }).first().boundingBox();
+    return (box?.x ?? 0) + (box?.width ?? 0) / 2;
+  };
+  const canvas = await drawn.boundingBox();
+  const middle = (canvas?.x ?? 0) + (canvas?.width ?? 0) / 2;
+  expect(await middleOf(/^Order\b/)).toBeLessThan(middle);
+  expect(await middleOf(/^ReturnStatus/)).toBeGreaterThan(middle);
+  await drawn.getByRole("link", { name: /^ReturnStatus/ }).click();
+  await expect.poll(() => placeOf(page)).toBe("ReturnStatus");
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("ReturnStatus");
+  expect(await page.title()).toBe("ReturnStatus – Type map – Commerce Gateway");
+  await page.goBack();
+  await expect.poll(() => placeOf(page)).toBe("Return");
+});
+
+it("tells in words what the picture shows: fields with their arguments, what leads here, enums, inputs and mutations too", async () => {
+  const page = await open("#Query");
+  const orders = page.locator(".parts > li").filter({ has: page.locator("code.part", { hasText: /^orders$/ }) });
+  expect(await orders.getByRole("link").allInnerTexts()).toEqual(expect.arrayContaining(["OrderConnection!", "OrderStatus"]));
+  await orders.getByRole("link", { name: "OrderConnection!" }).click();
+  // Through the pages of a list, to what is in them.
+  await expect.poll(() => placeOf(page)).toBe("Order");
+  expect(await page.locator(".ways li").allInnerTexts()).toEqual(expect.arrayContaining(["Query.order", "Query.orders"]));
+  await page.goto(`${service.address}/graphql/map#ReturnRequestInput`);
+  await expect.poll(() => page.locator(".ways li").allInnerTexts()).toEqual(["Mutation.returnRequest(input)"]);
+});
+
+it("finds types and fields by their names, with the keyboard alone", async () => {
+  const page = await open();
+  const search = page.getByLabel("Find a type or a field");
+  await search.focus();
+  await page.keyboard.type("refund");
+  const hits = page.locator(".hits a");
+  await expect.poll(() => hits.first().innerText()).toBe("Refund");
+  expect(await hits.allInnerTexts()).toContain("Order.refunds");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => placeOf(page)).toBe("Refund");
+  expect(await search.inputValue()).toBe("");
+  await search.fill("nothing is called so");
+  await page.getByText("Nothing has this name.").waitFor();
+});
+
+it("says so where a link leads to a type that is no more", async () => {
+  const page = await open("#Ordre");
+  await page.getByText("The schema has no type of this name.").waitFor();
+  await page.getByRole("link", { name: "All areas" }).click();
+  await expect.poll(() => placeOf(page)).toBe("All areas");
+});
+
+it.each(["light", "dark"] as const)("is readable and reachable in %s, also on a phone", async (colorScheme) => {
+  const page = await open("", { colorScheme });
+  for (const hash of ["", "#Order", "#area:Promotions"]) {
+    await page.goto(`${service.address}/graphql/map${hash}`);
+    await page.locator("h2").waitFor();
+    for (const width of [1200, 360]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(await axeFaults(page)).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+      await shoot(page, `${colorScheme}-${width}-${hash.replace(/\W/g, "") || "overview"}`);
+    }
+  }
+});
+
+it("leads to GraphiQL and the API reference, and takes the token of the tab along", async () => {
+  const page = await open();
+  expect(await page.getByRole("link", { name: "API reference" }).getAttribute("href")).toBe("/docs");
+  await page.getByRole("link", { name: "GraphiQL" }).click();
+  await page.getByRole("button", { name: /^Token… analyst, Lindenhof/ }).waitFor();
+});
+
+it("loads nothing from anywhere else, and has nothing to complain about", () => {
+  expect(browser.outside).toEqual([]);
+  expect(browser.complaints).toEqual([]);
+});

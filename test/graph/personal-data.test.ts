@@ -1,0 +1,98 @@
+/** Analysts see no personal data: every text in the graph that their queries can reach is decided on, and what is withheld is withheld from them. */
+import { getNamedType, isAbstractType, isObjectType, isScalarType, type GraphQLField, type GraphQLNamedType, type GraphQLResolveInfo } from "graphql";
+import { describe, expect, it } from "vitest";
+import graph from "#graph/schema.ts";
+import { decisions, withheldTypes } from "./personal-data-table.ts";
+import { allowedRoles } from "./role-table.ts";
+
+type Field = GraphQLField<unknown, unknown>;
+
+/** Ids, instants, numbers, codes of countries and currencies name nobody. */
+const speaking = new Set(["String", "JSON", "StringMap", "AttributeValue", "URL", "SearchText"]);
+const isPaging = (name: string): boolean => /Edge$|Connection$/.test(name) || name === "PageInfo";
+
+/** Every object type that a query or subscription of an analyst leads to. */
+function reachedTypes(): ReadonlyMap<string, readonly Field[]> {
+  const reached = new Map<string, readonly Field[]>();
+  const walk = (type: GraphQLNamedType): void => {
+    if (isAbstractType(type)) for (const possible of graph.getPossibleTypes(type)) walk(possible);
+    if (!isObjectType(type) || reached.has(type.name)) return;
+    const fields = Object.values(type.getFields());
+    reached.set(type.name, fields);
+    for (const field of fields) walk(getNamedType(field.type));
+  };
+  const queries = Object.values(graph.getQueryType()?.getFields() ?? {}).filter(({ name }) => allowedRoles[name]?.includes("analyst") !== false);
+  for (const field of [...queries, ...Object.values(graph.getSubscriptionType()?.getFields() ?? {})]) walk(getNamedType(field.type));
+  return reached;
+}
+
+const words = (text = ""): string[] => text.split(" ").filter((word) => word !== "");
+const fieldOf = (type: string, name: string): Field => {
+  const found = graph.getType(type);
+  const field = isObjectType(found) ? found.getFields()[name] : undefined;
+  if (field === undefined) throw new Error(`The graph has no ${type}.${name}.`);
+  return field;
+};
+
+/** Whatever is asked of it, there is something. */
+const everything: unknown = new Proxy(() => undefined, {
+  get: (_target, key) => (key === "then" || typeof key === "symbol" ? undefined : everything),
+});
+
+/** A field as the graph resolves it, for an internal token of the role. */
+async function ask(field: Field, role: "analyst" | "admin"): Promise<unknown> {
+  const context = { viewer: { kind: "internal", role, tokenId: "cit", merchantId: "mer" } };
+  try {
+    return await field.resolve?.(everything, {}, context, {} as GraphQLResolveInfo);
+  } catch (error) {
+    return error;
+  }
+}
+
+const withheld = [
+  ...Object.entries(decisions).flatMap(([type, decision]) => words(decision.withheld).map((name) => [type, name] as const)),
+  ...Object.values(withheldTypes).flatMap((places) => places.map((place) => place.split(".") as [string, string])),
+];
+
+const sealed = new Set(["Order.buyerEmail", "Order.shippingAddress"]);
+
+describe("personal data", () => {
+  it("is decided on for every text that an analyst can reach: a new field is added to personal-data-table.ts by who knows what is in it", () => {
+    const texts = [...reachedTypes()].flatMap(([type, fields]) =>
+      isPaging(type) || type in withheldTypes
+        ? []
+        : fields.filter(({ type: of }) => isScalarType(getNamedType(of)) && speaking.has(getNamedType(of).name)).map(({ name }) => `${type}.${name}`),
+    );
+    const decided = Object.entries(decisions).flatMap(([type, decision]) =>
+      Object.values(decision).flatMap((names: string) => words(names).map((name) => `${type}.${name}`)),
+    );
+    expect(decided.toSorted()).toEqual(texts.toSorted());
+  });
+
+  it("that is withheld whole is led to by nothing else", () => {
+    const ways = [...reachedTypes()].flatMap(([type, fields]) =>
+      fields.filter(({ type: of }) => getNamedType(of).name in withheldTypes).map(({ name }) => `${type}.${name}`),
+    );
+    expect(ways).toEqual(Object.values(withheldTypes).flat());
+  });
+
+  it.each(withheld)("%s.%s is told to staff, not to an analyst", async (type, name) => {
+    const field = fieldOf(type, name);
+    const told = await ask(field, "analyst");
+    expect(told === null || (told instanceof Error && "code" in told && told.code === "role_not_allowed"), String(told)).toBe(true);
+    // What is sealed is opened from the database: order-recipient.test.ts sees it told to staff.
+    if (!sealed.has(`${type}.${name}`)) expect(await ask(field, "admin")).not.toBeNull();
+  });
+
+  it.each(["successUrl", "cancelUrl"])("HostedCheckoutSession.%s comes without what a frontend put behind it", (name) => {
+    const { resolve } = fieldOf("HostedCheckoutSession", name);
+    const shownTo = (role: string): unknown =>
+      resolve?.(
+        { [name]: "https://shop.example/done?buyer=anna@example.com#x", stored: {} },
+        {},
+        { viewer: { kind: "internal", role, merchantId: "mer" } },
+        {} as GraphQLResolveInfo,
+      );
+    expect([shownTo("analyst"), shownTo("admin")]).toEqual(["https://shop.example/done", "https://shop.example/done?buyer=anna@example.com#x"]);
+  });
+});
