@@ -8,6 +8,7 @@ import { openMesh } from "#gateway/mesh.ts";
 import { respelledSchema } from "#gateway/spelling.ts";
 import graph from "#graph/schema.ts";
 import { eventExamples } from "./generate/event-examples.ts";
+import { exampleAnswers } from "./generate/example-answers.ts";
 import { renderTables } from "./generate/tables.ts";
 
 it("src/database/tables.ts is what the migrations make", async () => {
@@ -42,4 +43,8 @@ it("schema/openapi.json is what the documents and the graph make", async () => {
 it("schema/event-examples.json is made from the schemas of what events show", async () => {
   const { document } = await describeNow();
   await expect(`${JSON.stringify(eventExamples(document), null, 2)}\n`).toMatchFileSnapshot("../schema/event-examples.json");
+});
+
+it("schema/example-answers.json is what the demo answers to the examples of the reference", async () => {
+  await expect(`${JSON.stringify(await exampleAnswers(), null, 2)}\n`).toMatchFileSnapshot("../schema/example-answers.json");
 });

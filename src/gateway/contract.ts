@@ -72,6 +72,8 @@ export interface Operation {
   readonly ownBucket: Bucket | null;
   readonly failureLimit: FailureLimit | null;
   readonly notFound: FailureCode;
+  /** What it alone is refused with, beside what all of its kind are. */
+  readonly refusals: readonly FailureCode[];
   /** The way from the result's root to the object that holds `data` (and `meta`). */
   readonly envelope: readonly string[];
   /** Spelled for the schema it is compiled on. */
@@ -110,6 +112,7 @@ function readOperation(schema: GraphQLSchema, document: DocumentNode, components
     ownBucket: ownBucketOf(schema, definition),
     failureLimit: failureLimitOf(schema, definition),
     notFound: failureCode(binding["notFound"] ?? "route_not_found"),
+    refusals: refusalsOf(schema, definition),
     ...readAnswer(schema, definition, components),
     document,
   };
@@ -175,6 +178,11 @@ function failureLimitOf(schema: GraphQLSchema, definition: OperationDefinitionNo
   const id = nameOf(definition);
   const codes = (limit["codes"] as readonly string[]).map(failureCode);
   return { bucket: bucketOf(id, limit["bucket"]), credentialBucket: bucketOf(id, limit["credentialBucket"]), codes, by: String(limit["by"]) };
+}
+
+function refusalsOf(schema: GraphQLSchema, definition: OperationDefinitionNode): FailureCode[] {
+  const refuses = directive(schema, definition, "refuses");
+  return ((refuses?.["codes"] ?? []) as readonly string[]).map(failureCode);
 }
 
 function readParameter(

@@ -1,7 +1,10 @@
 /** The OpenAPI 3.1 document of the operations: made from what is enforced, so that the two cannot differ. */
 import { createRequire } from "node:module";
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
+import { idempotencyHeaderPattern } from "#foundation/idempotency-key.ts";
 import type { Operation, Parameter } from "./contract.ts";
+import { errorCodesOf } from "./openapi-failures.ts";
+import { rateLimitsOf } from "./openapi-limits.ts";
 import { eitherCredential, requiredScope, securityOf, securitySchemes } from "./openapi-security.ts";
 import { toWebhooks, type WebhookDescription, webhookTag } from "./openapi-webhooks.ts";
 import type { Components, JsonSchema } from "./shapes.ts";
@@ -33,6 +36,8 @@ const meanings: Readonly<Record<(typeof statuses)[number], string>> = {
 
 const tagDescriptions: Readonly<Record<string, string>> = {
   Catalog: "Published products: lists, search and product pages.",
+  "Hosted checkout": "Checkouts on the hosted page, each of one cart.",
+  "Storefront orders": "What buyers have bought, what may still be canceled of it, and what may be sent back.",
   "Storefront carts": "What buyers are about to buy: addresses, promotions, and the end of a cart.",
   Webhooks: "Where an installation is told of what happens.",
   Identity: "Whose credential this is, and whether its installation is ready.",
@@ -65,6 +70,7 @@ export function toOpenApi({ operations, components, sent }: Described): Part {
       license: { name: "Proprietary", identifier: "LicenseRef-Proprietary" },
     },
     servers: [{ url: "/", description: "This service." }],
+    externalDocs: { description: "The reference to read, guides, and what every error means.", url: "/docs" },
     tags: [...[...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name, description: tagDescriptions[name] ?? name })), webhookTag],
     security: eitherCredential,
     paths,
@@ -100,6 +106,9 @@ function toOperation(operation: Operation): Part {
     "x-stability": operation.stability,
     "x-required-scope": requiredScope(operation.security),
     "x-idempotency": operation.isIdempotent ? "required" : "none",
+    "x-rate-limits": rateLimitsOf(operation),
+    "x-error-codes": errorCodesOf(operation),
+    externalDocs: { description: "With examples.", url: `/docs/operations/${operation.id}` },
     security: securityOf(operation.security),
     parameters: [...operation.parameters.map(toParameter), ...(operation.isIdempotent ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : [])],
     ...(operation.body === null
@@ -151,8 +160,9 @@ const idempotencyKey: Part = {
   name: "Idempotency-Key",
   in: "header",
   required: true,
-  description: "Makes a change happen once, however often it is sent: 1 to 255 printable ASCII characters, kept for 7 days.",
-  schema: { type: "string", minLength: 1, maxLength: 255 },
+  description:
+    'Makes a change happen once, however often it is sent: 1 to 255 printable ASCII characters without blanks and `" \\ , ;`, kept for 7 days. In quotes it is the same key.',
+  schema: { type: "string", pattern: idempotencyHeaderPattern },
 };
 
 const requestIdHeader: Part = {

@@ -46,7 +46,9 @@ describe.each(["pglite", "postgres"] as const)("an access token on %s", (engine)
     expect(securitySchemes["oauth"]).toMatchObject({
       type: "oauth2",
       description: expect.stringContaining("/.well-known/oauth-authorization-server"),
-      flows: { authorizationCode: { authorizationUrl: "/oauth/authorize", tokenUrl: "/oauth/token", scopes: expect.anything() } },
+      flows: {
+        authorizationCode: { authorizationUrl: `${publicUrl}/oauth/authorize`, tokenUrl: `${publicUrl}/oauth/token`, scopes: expect.anything() },
+      },
     });
     const { flows } = securitySchemes["oauth"] as { flows: { authorizationCode: { scopes: object } } };
     expect(Object.keys(flows.authorizationCode.scopes)).toEqual(allScopes);

@@ -42,6 +42,7 @@ describe("an operation with a scope and a body", () => {
         limiter: createMemoryLimiter(1),
         credentials: world.app.credentials,
         prepare: () => undefined,
+        noteRequest: () => undefined,
         doOnce: () => Promise.reject(new Error("The operation is not idempotent.")),
         compile: () => (call) => {
           executed.push(call.variables);

@@ -6,6 +6,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from "jose";
 import { createSigningKeys } from "#access/oauth/signing-keys.ts";
 import { scopes as allScopes, type Scope } from "#access/scopes.ts";
+import type { Clock } from "#foundation/clock.ts";
 import { createId } from "#foundation/ids.ts";
 import { type Answer, publicUrl, type World } from "./world.ts";
 
@@ -92,9 +93,9 @@ export async function createTokenClient(world: World, options: ClientOptions = {
 }
 
 /** Of the demo's installation. */
-async function insertGrant(
-  { database: { db }, demo, clock }: World,
-  { merchant = "first", scopes = allScopes }: ClientOptions,
+export async function insertGrant(
+  { database: { db }, demo, clock }: Pick<World, "database" | "demo"> & { readonly clock: Clock },
+  { merchant = "first", scopes = allScopes }: ClientOptions = {},
 ): Promise<Pick<TokenClient, "clientId" | "staffId" | "grantId" | "installationId">> {
   const merchantId = demo.merchants[merchant].id;
   const now = clock.now();

@@ -1,4 +1,4 @@
-/** README's OAuth app, as it is printed there, in a process of its own beside the service: a person of the demo lets it in, and it reads who it is. */
+/** The OAuth guide's app, as it is printed there, in a process of its own beside the service: a person of the demo lets it in, and it reads who it is. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ async function freePort(): Promise<number> {
 
 /** Gives all that it has printed. */
 function startApp(environment: Readonly<Record<string, string>>): () => string {
-  const [, program = ""] = /save it here as `app\.mjs`[\s\S]+?```js\n([\s\S]+?)```/.exec(readFileSync(join(root, "README.md"), "utf8")) ?? [];
+  const [, program = ""] = /```js app\n([\s\S]+?)```/.exec(readFileSync(join(root, "docs/guides/oauth.md"), "utf8")) ?? [];
   const folder = temporaryFolder();
   writeFileSync(join(folder, "app.mjs"), program);
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));

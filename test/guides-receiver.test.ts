@@ -1,4 +1,4 @@
-/** README's receiver of webhooks, as it is printed there, in a process of its own beside the service: it registers itself and verifies what it is sent. */
+/** The webhook guide's receiver, as it is printed there, in a process of its own beside the service: it registers itself and verifies what it is sent. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ async function freePort(): Promise<number> {
 
 /** Gives all that it has printed. */
 function startReceiver(environment: Readonly<Record<string, string>>): () => string {
-  const [, program = ""] = /```js\n([\s\S]+?)```/.exec(readFileSync(join(root, "README.md"), "utf8")) ?? [];
+  const [, program = ""] = /```js receiver\n([\s\S]+?)```/.exec(readFileSync(join(root, "docs/guides/webhooks.md"), "utf8")) ?? [];
   const folder = temporaryFolder();
   writeFileSync(join(folder, "receiver.mjs"), program);
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));

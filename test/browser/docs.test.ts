@@ -1,0 +1,258 @@
+/** The documentation as a person uses it: in Chromium, on a desk and on a phone, in light and dark, with scripts and without. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { createApp, type App } from "#app/app.ts";
+import { readSettings } from "#app/settings.ts";
+import type { DemoFile } from "#demo/demo-file.ts";
+import { prepareDemo } from "#demo/prepare-demo.ts";
+import { createLog } from "#foundation/log.ts";
+import { launchBrowser, type WatchedBrowser } from "./watched-browser.ts";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+let dataDir: string;
+let app: App;
+let demo: DemoFile;
+let address: string;
+let browser: WatchedBrowser;
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), "docs-"));
+  app = await createApp({ settings: readSettings({ PORT: "0", DATA_DIR: dataDir }), log: createLog("silent") });
+  const prepared = await prepareDemo(app.database, { ...app.services, dataDir, now: new Date() });
+  if (prepared === undefined) throw new Error("There is no demo.");
+  demo = prepared;
+  address = await app.listen();
+  browser = await launchBrowser();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await app.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+afterEach(() => browser.closeAll());
+
+async function open(path: string, options: Parameters<WatchedBrowser["open"]>[0] = {}): Promise<Page> {
+  const context = await browser.open({ viewport: { width: 1280, height: 900 }, ...options });
+  const page = await context.newPage();
+  await page.goto(`${address}${path}`);
+  return page;
+}
+
+const contentsOf = (page: Page) => page.getByRole("navigation", { name: "Documentation" });
+const headingOf = (page: Page): Promise<string> => page.getByRole("heading", { level: 1 }).innerText();
+
+describe("finding one's way", () => {
+  it("leads from the way in to an operation, its errors and a guide, and says where one is", async () => {
+    const page = await open("/docs");
+    expect(await headingOf(page)).toBe("Commerce Gateway API");
+    await contentsOf(page).getByRole("link", { name: "applyPublicCartPromotion" }).click();
+    await page.waitForURL("**/docs/operations/applyPublicCartPromotion");
+    expect(await headingOf(page)).toContain("applyPublicCartPromotion");
+    expect(await contentsOf(page).locator("[aria-current=page]").innerText()).toContain("applyPublicCartPromotion");
+    await page.getByRole("link", { name: "promotion_not_applicable", exact: true }).click();
+    await page.waitForURL("**/docs/errors#promotion_not_applicable");
+    expect(await page.locator("#promotion_not_applicable").isVisible()).toBe(true);
+    await contentsOf(page).getByRole("link", { name: "Webhooks", exact: true }).first().click();
+    await page.waitForURL("**/docs/guides/webhooks");
+    await page.getByRole("main").getByRole("link", { name: "Verify the signature", exact: true }).first().click();
+    await expect.poll(() => new URL(page.url()).hash).toBe("#verify-the-signature");
+  });
+
+  it("finds operations by words of their names, methods and paths", async () => {
+    const page = await open("/docs");
+    const shown = (): Promise<string[]> => contentsOf(page).locator("li:visible .operation").allInnerTexts();
+    expect(await shown()).toHaveLength(20);
+    await page.getByLabel("Find").fill("cart put");
+    expect(await shown()).toEqual(["setPublicCartAddress", "applyPublicCartPromotion"].toSorted((a, b) => (a < b ? 1 : -1)));
+    expect(await page.locator("#filter-count").innerText()).toBe("2 found");
+    await page.getByLabel("Find").fill("signature-fixture");
+    expect(await shown()).toEqual(["getInstallationWebhookSignatureFixture"]);
+    await page.getByLabel("Find").fill("");
+    expect(await shown()).toHaveLength(20);
+  });
+
+  it("can be gone by the keyboard: past the header to the text, with the focus in sight", async () => {
+    const page = await open("/docs/operations/getPublicCart");
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Skip to the content");
+    expect(await page.locator(".skip").evaluate((link) => link.getBoundingClientRect().left >= 0)).toBe(true);
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Tab");
+    const focused = await page.evaluate(() => {
+      const element = document.activeElement as HTMLElement;
+      return { isInText: element.closest("main") !== null, outline: getComputedStyle(element).outlineWidth };
+    });
+    expect(focused).toEqual({ isInText: true, outline: "3px" });
+  });
+
+  it("works without scripts, which leaves out what they do", async () => {
+    const page = await open("/docs", { javaScriptEnabled: false });
+    await contentsOf(page).getByRole("link", { name: "getPublicCart" }).click();
+    await page.waitForURL("**/docs/operations/getPublicCart");
+    expect([await page.locator("form").count(), await page.getByLabel("Find").count(), await page.locator("button").count()]).toEqual([0, 0, 0]);
+    await page.getByText("JavaScript", { exact: true }).click();
+    expect(await page.locator('pre[aria-label="JavaScript"]').isVisible()).toBe(true);
+  });
+
+  it("has the page that one is on in sight, in the contents", async () => {
+    const page = await open("/docs/operations/replayInstallationWebhookDelivery");
+    const current = contentsOf(page).locator("[aria-current=page]");
+    expect(await current.evaluate((link) => link.getBoundingClientRect().bottom <= window.innerHeight)).toBe(true);
+    expect(await page.evaluate(() => window.scrollY)).toBe(0);
+  });
+
+  it("finds the code of an error", async () => {
+    const page = await open("/docs");
+    expect(await contentsOf(page).getByText("cart_locked").isVisible()).toBe(false);
+    await page.getByLabel("Find").fill("cart_locked");
+    await contentsOf(page).getByRole("link", { name: "cart_locked" }).click();
+    await page.waitForURL("**/docs/errors#cart_locked");
+  });
+
+  it("shows who is lost a page that leads back", async () => {
+    const page = await open("/docs");
+    const answer = await page.request.get(`${address}/docs/nothing`, { headers: { accept: "text/html" } });
+    expect([answer.status(), (await answer.text()).includes("There is no such page")]).toEqual([404, true]);
+  });
+});
+
+describe("trying an operation", () => {
+  const send = async (page: Page): Promise<void> => {
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.locator(".result pre").waitFor();
+  };
+
+  it("asks for a key, says when it is wrong, and keeps it for the tab", async () => {
+    const page = await open("/docs/operations/getPublicCart");
+    await page.getByLabel("API key").fill("cpk_test_wrong");
+    await send(page);
+    expect(await page.locator(".result .status").innerText()).toBe("401 Unauthorized");
+    expect(await page.locator(".result pre").innerText()).toContain('"code": "api_key_invalid"');
+
+    await page.getByLabel("API key").fill(demo.keys.full);
+    await send(page);
+    await expect.poll(() => page.locator(".result .status").innerText()).toBe("200 OK");
+    const answer = JSON.parse(await page.locator(".result pre").innerText()) as { data: { id: string } };
+    expect(answer.data.id).toBe(demo.carts.active);
+    const headers = await page.locator(".result dt").allInnerTexts();
+    expect(headers).toEqual(expect.arrayContaining(["x-request-id", "x-api-stability", "etag", "ratelimit"]));
+
+    await page.goto(`${address}/docs/operations/getApiKeyIdentity`);
+    expect(await page.getByLabel("API key").inputValue()).toBe(demo.keys.full);
+    await send(page);
+    expect(await page.locator(".result .status").innerText()).toBe("200 OK");
+    const stranger = await open("/docs/operations/getApiKeyIdentity");
+    expect(await stranger.getByLabel("API key").inputValue()).toBe("");
+  });
+
+  it("sends parameters as they are typed, without a key where none is needed", async () => {
+    const page = await open("/docs/operations/searchPublicProducts");
+    expect(await page.getByLabel("API key").count()).toBe(0);
+    await page.getByLabel("q", { exact: true }).fill("zelt & co");
+    await page.getByLabel("sort", { exact: true }).selectOption("newest");
+    const asked = page.waitForRequest((request) => request.url().includes("/api/v1/search"));
+    await send(page);
+    const { searchParams } = new URL((await asked).url());
+    expect([searchParams.get("q"), searchParams.get("sort"), searchParams.get("locale"), searchParams.has("category")]).toEqual([
+      "zelt & co",
+      "newest",
+      "en",
+      false,
+    ]);
+    expect(await page.locator(".result .status").innerText()).toBe("200 OK");
+  });
+
+  it("changes something under an Idempotency-Key that is new each time", async () => {
+    const page = await open("/docs/operations/setPublicCartAddress");
+    await page.getByLabel("API key").fill(demo.keys.full);
+    const keys: string[] = [];
+    for (let time = 0; time < 2; time += 1) {
+      const asked = page.waitForRequest((request) => request.method() === "PUT");
+      await send(page);
+      keys.push((await asked).headers()["idempotency-key"] ?? "");
+      await expect.poll(() => page.locator(".result .status").innerText()).toBe("200 OK");
+    }
+    expect(new Set(keys).size).toBe(2);
+    expect(await page.locator(".result pre").innerText()).toContain('"addressToken": "adt_');
+  });
+
+  it("does first what has to be done before: the cart's code, then its version", async () => {
+    const page = await open("/docs/operations/removePublicCartPromotion");
+    await page.getByLabel("API key").fill(demo.keys.full);
+    for (let time = 0; time < 2; time += 1) {
+      await send(page);
+      await expect.poll(() => page.locator(".result .status").innerText()).toBe("200 OK");
+    }
+    expect(await page.locator(".result pre").innerText()).toContain('"state": "none"');
+  });
+
+  it("is not offered where a page cannot make the proof", async () => {
+    const page = await open("/docs/operations/describeOAuthAuthorization");
+    expect(await page.locator("form").count()).toBe(0);
+  });
+});
+
+it("copies an example", async () => {
+  const page = await open("/docs/operations/getPublicCart");
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin: address });
+  await page.getByRole("button", { name: "Copy: curl" }).click();
+  await page.getByRole("button", { name: "Copy: curl" }).getByText("Copied").waitFor();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(`/carts/${demo.carts.active}`);
+});
+
+/** Serious and worse, as axe finds them, with where they are. */
+async function faultsOf(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    const { axe: judge } = globalThis as unknown as {
+      axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> };
+    };
+    const { violations } = await judge.run();
+    return violations
+      .filter(({ impact }) => impact === "serious" || impact === "critical")
+      .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 120)}`));
+  });
+}
+
+const pages = [
+  "/docs",
+  "/docs/errors",
+  "/docs/events",
+  "/docs/guides/webhooks",
+  "/docs/guides/authentication",
+  "/docs/operations/applyPublicCartPromotion",
+  "/docs/operations/getStorefrontOrder",
+  "/docs/operations/searchPublicProducts",
+];
+
+it.each([
+  { colorScheme: "light", width: 1280 },
+  { colorScheme: "dark", width: 1280 },
+  { colorScheme: "light", width: 360 },
+  { colorScheme: "dark", width: 360 },
+] as const)("can be read by everybody: $colorScheme, $width wide", async ({ colorScheme, width }) => {
+  const page = await open("/docs", { colorScheme, viewport: { width, height: 800 } });
+  for (const path of pages) {
+    await page.goto(`${address}${path}`);
+    await keepLook(page, `${path.split("/").at(-1)}-${colorScheme}-${width}`);
+    expect([path, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([path, width]);
+    expect([path, await faultsOf(page)]).toEqual([path, []]);
+  }
+});
+
+async function keepLook(page: Page, name: string): Promise<void> {
+  const folder = process.env["SCREENSHOTS"];
+  if (folder !== undefined) await page.screenshot({ path: join(folder, `docs-${name}.png`), fullPage: true });
+}
+
+it("loads nothing from anywhere else, and has nothing to complain about but what was refused", () => {
+  expect(browser.outside).toEqual([]);
+  expect(browser.complaints.filter((text) => !text.includes("401 (Unauthorized)"))).toEqual([]);
+});

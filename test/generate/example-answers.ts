@@ -1,0 +1,90 @@
+/**
+ * What the operations really answer, as the documentation shows it where it cannot ask: every example of the reference, sent once to a demo of its own at a
+ * fixed time. What is random in each demo – ids, secrets, signatures – is put in place of by what is always the same.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type App, createApp } from "#app/app.ts";
+import { readSettings } from "#app/settings.ts";
+import { prepareDemo } from "#demo/prepare-demo.ts";
+import { createLog } from "#foundation/log.ts";
+import { type ApiDocument, type Operation, operationsOf } from "#web/docs/api-document.ts";
+import { createExamples, type Examples } from "#web/docs/demo-examples.ts";
+import { type Request, requestOf } from "#web/docs/requests.ts";
+import { shortened } from "#web/docs/shortened.ts";
+import { writtenBase } from "#web/docs/stored-answers.ts";
+import { encryptionKeys, publicUrl } from "#test/support/copies.ts";
+import { createTokenClient } from "#test/support/token-client.ts";
+import { TestClock, type World } from "#test/support/world.ts";
+import { createNormaliser } from "./normalised.ts";
+
+const now = new Date("2026-01-31T09:15:00.000Z");
+
+export async function exampleAnswers(): Promise<Record<string, unknown>> {
+  const dataDir = mkdtempSync(join(tmpdir(), "answers-"));
+  const environment = { PORT: "4000", PUBLIC_URL: publicUrl, DATA_DIR: dataDir, ENCRYPTION_KEYS: encryptionKeys };
+  const clock = new TestClock(now);
+  const app = await createApp({ settings: readSettings(environment), log: createLog("silent"), clock });
+  try {
+    const demo = await prepareDemo(app.database, { ...app.services, dataDir, now });
+    if (demo === undefined) throw new Error("There is no demo.");
+    const world = { app, database: app.database, demo, clock } as unknown as World;
+    return await askAll(app, { examples: createExamples(demo), credentials: await credentialsOf(world) });
+  } finally {
+    await app.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+type Credentials = Readonly<Record<"$KEY" | "$ACCESS_TOKEN" | "$DPOP_PROOF", string>>;
+
+/** The token is of a client that is made for it. */
+async function credentialsOf(world: World): Promise<Credentials> {
+  const client = await createTokenClient(world);
+  const token = await client.token();
+  return { $KEY: world.demo.keys.full, $ACCESS_TOKEN: token, $DPOP_PROOF: await client.proof({ url: "/api/v1/oauth/authorize" }, token) };
+}
+
+interface Asking {
+  readonly examples: Examples;
+  readonly credentials: Credentials;
+}
+
+/** Reads first: they show what is there before anything is changed. */
+async function askAll(app: App, asking: Asking): Promise<Record<string, unknown>> {
+  const { body } = await app.server.inject({ url: "/openapi.json" });
+  const operations = operationsOf(JSON.parse(body) as ApiDocument);
+  const answers = new Map<string, unknown>();
+  for (const operation of operations.toSorted((one, other) => Number(other.method === "GET") - Number(one.method === "GET")))
+    answers.set(operation.id, await ask(app, operation, asking));
+  return Object.fromEntries(operations.map(({ id }) => [id, answers.get(id)]));
+}
+
+async function ask(app: App, operation: Operation, { examples, credentials }: Asking): Promise<unknown> {
+  const example = examples.of(operation);
+  const request = requestOf(operation, example, publicUrl);
+  const send = async (sent: Request, body: unknown) => {
+    const url = sent.url.slice(publicUrl.length);
+    const headers = Object.fromEntries(Object.entries(sent.headers).map(([name, value]) => [name, filled(value, credentials)]));
+    const payload = body === null ? {} : { payload: JSON.stringify(body) };
+    const answer = await app.server.inject({ method: sent.method as "GET", url, headers, ...payload });
+    if (answer.statusCode !== 200) throw new Error(`${operation.id}: ${answer.statusCode} ${answer.body}`);
+    return answer;
+  };
+  if (request.before !== null) await send(request.before, request.before.body);
+  const seen = request.versionUrl === null ? undefined : await send({ ...request, method: "GET", url: request.versionUrl }, null);
+  const version = Number(/\d+/.exec(String(seen?.headers["etag"] ?? 0))?.[0]);
+  const { body } = await send(request, request.versionUrl === null ? request.body : { ...request.body, expectedVersion: version });
+  const normalise = createNormaliser(placesOf(operation, examples));
+  return shortened(normalise(JSON.parse(body.replaceAll(publicUrl, writtenBase))));
+}
+
+const filled = (value: string, credentials: Credentials): string =>
+  value.startsWith("$(") ? crypto.randomUUID() : value.replaceAll(/\$[A-Z_]+/g, (name) => credentials[name as keyof Credentials]);
+
+/** The ids that the request names: those that are shown where there is no demo. */
+function placesOf(operation: Operation, examples: Examples): ReadonlyMap<string, string> {
+  const [real, stored] = [examples.of(operation).parameters, createExamples(undefined).of(operation).parameters];
+  return new Map(Object.entries(real).flatMap(([name, value]) => (/_[0-9a-z]{26}$/.test(value) ? [[value, stored[name] ?? value] as const] : [])));
+}

@@ -1,0 +1,228 @@
+/** The reference says all that the OpenAPI document says, its links lead somewhere, no key is in it, and browsers may keep it. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createApp } from "#app/app.ts";
+import { readSettings } from "#app/settings.ts";
+import { createLog } from "#foundation/log.ts";
+import { type ApiDocument, operationsOf, resolve, type Schema, type Schemas } from "#web/docs/api-document.ts";
+import { createExamples } from "#web/docs/demo-examples.ts";
+import { createDocsSite, type DocsServices, type DocsSite } from "#web/docs/docs-site.ts";
+import { readStoredAnswers } from "#web/docs/stored-answers.ts";
+import { expectError } from "#test/support/expect-error.ts";
+import { readContract } from "#test/support/openapi.ts";
+import { useWorld } from "#test/support/use-world.ts";
+import { allPages, blocksOf, idsOf, pageAt, textOf } from "./docs-pages.ts";
+
+const world = useWorld();
+const documentOf = async (): Promise<ApiDocument> => (await world().get("/openapi.json")).body as ApiDocument;
+
+/** The names of all its fields, whatever they are nested in. */
+function fieldsOf(schema: Schema, schemas: Schemas): string[] {
+  const { properties = {}, items } = resolve(schema, schemas);
+  const below = [...Object.values(properties), ...(items === undefined ? [] : [items])];
+  return Object.keys(properties).concat(below.flatMap((part) => fieldsOf(part, schemas)));
+}
+
+describe("the reference", () => {
+  it("has a page for each of the twenty operations, with all that the document says of it", async () => {
+    const document = await documentOf();
+    const operations = operationsOf(document);
+    expect(operations).toHaveLength(20);
+    const { schemas } = document.components;
+    for (const operation of operations) {
+      const html = await pageAt(world(), `/docs/operations/${operation.id}`);
+      const text = textOf(html).replaceAll(/\s+/g, " ");
+      expect(text).toContain(`${operation.method} ${operation.path}`);
+      expect(text).toContain(
+        operation.description
+          .split(/(?<=\.)\s/)[0]
+          ?.replaceAll("`", "")
+          .replaceAll("\n", " "),
+      );
+      for (const { name } of [...operation.parameters, ...operation.headers]) expect(html).toContain(`<code>${name}</code>`);
+      for (const name of [...(operation.body === null ? [] : fieldsOf(operation.body, schemas)), ...fieldsOf(operation.answer, schemas)])
+        expect(html, operation.id).toContain(`<code>${name}</code>`);
+      for (const code of operation.errorCodes) expect(html).toContain(`href="/docs/errors#${code}"`);
+      for (const { quota, windowSeconds, bucket } of operation.limits)
+        expect(text).toMatch(new RegExp(`${quota} \\w+ in ${windowSeconds === 600 ? "10 min" : `${windowSeconds} s`} .*${bucket}`));
+      if (operation.scope !== null) expect(html).toContain(`<code>${operation.scope}</code>`);
+      expect(html.includes('<span class="badge">candidate</span>')).toBe(operation.stability === "candidate");
+      expect(text.includes("Needs an Idempotency-Key")).toBe(operation.isIdempotent);
+    }
+  });
+
+  it("says what a field may be", async () => {
+    const text = textOf(await pageAt(world(), "/docs/operations/createInstallationWebhook")).replaceAll(/\s+/g, " ");
+    expect(text).toMatch(/eventTypes array of string required .*? 1 to 100 different names .*? No duplicates\./);
+    expect(text).toMatch(/maxPerSecond integer optional .*? 1 to 100\./);
+    expect(text).toMatch(/payloadMode string optional .*? One of snapshot, thin\. Default: "snapshot"\./);
+    expect(text).toMatch(/disabledAt string or null/);
+  });
+
+  it("shows answers that are what the document says", async () => {
+    const contract = await readContract(world());
+    for (const { id } of operationsOf(await documentOf())) {
+      const [answer = ""] = blocksOf(await pageAt(world(), `/docs/operations/${id}`), "Example response");
+      expect([id, contract.faultsOf(id, 200, JSON.parse(answer))]).toEqual([id, []]);
+    }
+  });
+
+  it("has an answer of every operation that is what the document says, for where there is no demo", async () => {
+    const contract = await readContract(world());
+    const document = await documentOf();
+    const stored = readStoredAnswers({ examples: createExamples(undefined), publicUrl: "https://shop.example/commerce" });
+    for (const operation of operationsOf(document))
+      expect([operation.id, contract.faultsOf(operation.id, 200, stored(operation))]).toEqual([operation.id, []]);
+  });
+
+  it("begins each group with what finds things and what makes them", async () => {
+    const ids = operationsOf(await documentOf());
+    expect(ids.filter(({ tag }) => tag === "Webhooks").map(({ id }) => id)).toEqual([
+      "listInstallationWebhooks",
+      "listInstallationWebhookEvents",
+      "createInstallationWebhook",
+      "getInstallationWebhookSignatureFixture",
+      "replayInstallationWebhookDelivery",
+    ]);
+    expect(ids.find(({ tag }) => tag === "Catalog")?.id).toBe("listApiKeyCatalogProducts");
+  });
+
+  it("lists every event that is sent, with what it says", async () => {
+    const { webhooks } = await documentOf();
+    const html = await pageAt(world(), "/docs/events");
+    expect(Object.keys(webhooks).length).toBeGreaterThan(80);
+    for (const name of Object.keys(webhooks)) expect(idsOf(html)).toContain(name);
+    expect(textOf(html)).toContain("OrderEventObject");
+  });
+
+  it("is filled with the demo's ids, and has none of its keys, tokens and passwords", async () => {
+    const { demo } = world();
+    const pages = [...(await allPages(world())).values()].join("\n");
+    for (const id of [demo.carts.active, demo.orders.placed, demo.sessions.open, demo.webhooks.endpoint, demo.webhooks.deliveries.exhausted])
+      expect(pages).toContain(id);
+    for (const secret of [...Object.values(demo.keys), ...Object.values(demo.tokens), demo.staff.password]) {
+      expect(pages).not.toContain(secret);
+      expect(pages).not.toContain(secret.slice(-30));
+    }
+    expect(pages).not.toContain(demo.staff.email);
+  });
+
+  it("has no link that leads nowhere, and no id twice", async () => {
+    const pages = await allPages(world());
+    const broken: string[] = [];
+    for (const [path, html] of pages) {
+      const ids = idsOf(html);
+      expect([path, ids.length]).toEqual([path, new Set(ids).size]);
+      for (const [, href = ""] of html.matchAll(/<a [^>]*href="([^"]+)"/g)) {
+        if (href.startsWith("https://") || href === "/openapi.json") continue;
+        const [place = "", fragment] = href.split("#");
+        const target = pages.get(place === "" ? path : place);
+        if (target === undefined || (fragment !== undefined && !idsOf(target).includes(fragment))) broken.push(`${path}: ${href}`);
+      }
+    }
+    expect(pages.size).toBe(31);
+    expect(broken).toEqual([]);
+  });
+
+  it("names its pages, is English, and runs no script and no style that is not allowed", async () => {
+    const titles = new Set<string>();
+    for (const [path, html] of await allPages(world())) {
+      expect(html).toMatch(/^<!doctype html><html lang="en">/);
+      titles.add(/<title>(.+?)<\/title>/.exec(html)?.[1] ?? path);
+      expect([path, html.match(/ style="| on\w+="|<script(?! type="module" src="\/assets\/)/g)]).toEqual([path, null]);
+      expect(html.match(/<h1[ >]/g)).toHaveLength(1);
+    }
+    expect(titles.size).toBe(31);
+    expect(titles).toContain("getPublicCart · Commerce Gateway API");
+  });
+});
+
+describe("its addresses", () => {
+  it("may be kept for a minute, and are not sent again to who has them", async () => {
+    const { status, headers } = await world().get("/docs/errors");
+    expect([status, headers["cache-control"], headers["vary"]]).toEqual([200, "public, max-age=60", "Accept-Encoding"]);
+    expect(headers["link"]).toMatch(/^<http.+\/docs\/errors>; rel="canonical"$/);
+    expect(headers["content-security-policy"]).toMatch(/^default-src 'none'; /);
+    const again = await world().get("/docs/errors", { "if-none-match": headers["etag"] ?? "" });
+    expect([again.status, again.text, again.headers["etag"]]).toEqual([304, "", headers["etag"]]);
+    const strong = (headers["etag"] ?? "").replace("W/", "");
+    const statuses = [`"other", ${strong}`, "*", '"other"'].map(
+      async (etag) => (await world().get("/docs/errors", { "if-none-match": etag })).status,
+    );
+    expect(await Promise.all(statuses)).toEqual([304, 304, 200]);
+  });
+
+  it("answer an unknown one with a page to who reads, and with the error to programs", async () => {
+    const { status, headers, text } = await world().get("/docs/operations/nothing", { accept: "text/html" });
+    expect([status, headers["content-type"], headers["cache-control"]]).toEqual([404, "text/html; charset=utf-8", "no-store"]);
+    expect(text).toContain("<h1>There is no such page</h1>");
+    expectError(await world().get("/docs/operations/nothing"), { status: 404, code: "route_not_found" });
+    for (const path of ["/docs/constructor", "/docs/%2e%2e/errors.md"]) expect((await world().get(path)).status).toBe(404);
+  });
+
+  it("have one form", async () => {
+    const { status, headers } = await world().get("/docs/");
+    expect([status, headers["location"]]).toEqual([308, "/docs"]);
+  });
+
+  it.each(["/docs", "/docs/errors"])("take no other method than GET: %s", async (url) => {
+    const answer = await world().send({ method: "POST", url });
+    expectError(answer, { status: 405, code: "method_not_allowed" });
+    expect(answer.headers["allow"]).toBe("GET, HEAD");
+    expect((await world().send({ method: "HEAD", url })).status).toBe(200);
+  });
+});
+
+describe("an answer of the demo", () => {
+  const siteOf = async (publicUrl: string, ask: DocsServices["ask"]): Promise<DocsSite> =>
+    createDocsSite({ document: await documentOf(), publicUrl, readDemo: () => world().demo, ask });
+  const textAt = async (site: DocsSite): Promise<string> => (await site.page("operations/getPublicCart"))?.body.plain.toString() ?? "";
+
+  it("is asked for below the path that the service stands under", async () => {
+    const asked: string[] = [];
+    const site = await siteOf("https://shop.example/commerce", (path) => {
+      asked.push(path);
+      return Promise.resolve({ data: { note: "real" } });
+    });
+    expect(blocksOf(await textAt(site), "Example response")[0]).toContain('"note": "real"');
+    expect(asked).toEqual([`/api/v1/open/storefront/carts/${world().demo.carts.active}`]);
+  });
+
+  it("is asked for again where it was refused or failed, and kept where it came", async () => {
+    const answers = [() => Promise.reject(new Error("Gone.")), () => Promise.resolve(undefined), () => Promise.resolve({ data: "real" })];
+    let count = 0;
+    const site = await siteOf("https://shop.example", () => (answers[count++] ?? (() => Promise.resolve({ data: "later" })))());
+    await expect(textAt(site)).rejects.toThrow("Gone.");
+    expect(blocksOf(await textAt(site), "Example response")[0]).toContain(`"id": "${world().demo.carts.active}"`);
+    for (let time = 0; time < 2; time += 1) expect(blocksOf(await textAt(site), "Example response")[0]).toContain('"data": "real"');
+    expect(count).toBe(3);
+  });
+});
+
+it("shows what belongs where, below a path of its own and without a demo", async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "docs-"));
+  const settings = readSettings({ PORT: "4000", PUBLIC_URL: "https://shop.example/commerce", DATA_DIR: dataDir, DEMO: "0" });
+  const app = await createApp({ settings, log: createLog("silent"), database: world().database });
+  onTestFinished(async () => {
+    await app.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  const { body: html } = await app.server.inject({ url: "/docs/operations/getPublicCart" });
+  expect(html).toContain('href="/commerce/docs/errors#cart_not_found"');
+  expect(html).toContain('data-path="/commerce/api/v1/open/storefront/carts/{cartId}"');
+  const [curl] = blocksOf(html, "curl");
+  expect(curl).toBe(
+    `curl 'https://shop.example/commerce/api/v1/open/storefront/carts/cart_01jgfj2v00fxtr0000000000c1' \\\n  -H "Authorization: Bearer $KEY"`,
+  );
+  expect(blocksOf(html, "Shell")).toEqual(["export KEY=cpk_…"]);
+  const document = JSON.parse((await app.server.inject({ url: "/openapi.json" })).body) as {
+    servers: { url: string }[];
+    externalDocs: { url: string };
+    components: { securitySchemes: { oauth: { flows: { authorizationCode: { tokenUrl: string } } } } };
+  };
+  expect(document.servers.map(({ url }) => url)).toEqual(["https://shop.example/commerce"]);
+  expect(document.externalDocs.url).toBe("https://shop.example/commerce/docs");
+  expect(document.components.securitySchemes.oauth.flows.authorizationCode.tokenUrl).toBe("https://shop.example/commerce/oauth/token");
+});
