@@ -1,0 +1,114 @@
+/** The console in Chromium, with a service, a receiver and an app of a merchant's own beside it. */
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import axe from "axe-core";
+import type { BrowserContextOptions, Locator, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { type App, createApp } from "#app/app.ts";
+import { readSettings } from "#app/settings.ts";
+import type { DemoFile } from "#demo/demo-file.ts";
+import { prepareDemo } from "#demo/prepare-demo.ts";
+import { createLog } from "#foundation/log.ts";
+import { type Receiver, startReceiver } from "./console-receiver.ts";
+import { launchBrowser, type WatchedBrowser } from "./watched-browser.ts";
+
+export interface Office {
+  readonly app: App;
+  readonly demo: DemoFile;
+  readonly address: string;
+  readonly receiver: Receiver;
+  readonly browser: WatchedBrowser;
+}
+
+/** One for a whole test file; every test has browsers of its own. */
+export function useOffice(): () => Office {
+  let dataDir: string;
+  let office: Office | undefined;
+  beforeAll(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), "console-"));
+    const app = await createApp({ settings: readSettings({ PORT: "0", DATA_DIR: dataDir }), log: createLog("silent") });
+    const demo = await prepareDemo(app.database, { ...app.services, dataDir, now: new Date() });
+    if (demo === undefined) throw new Error("There is no demo.");
+    office = { app, demo, address: await app.listen(), receiver: await startReceiver(), browser: await launchBrowser() };
+  });
+  afterEach(() => office?.browser.closeAll());
+  afterAll(async () => {
+    await office?.browser.close();
+    await office?.receiver[Symbol.asyncDispose]();
+    await office?.app.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  return () => {
+    if (office === undefined) throw new Error("The office is there for tests, not for their collection.");
+    return office;
+  };
+}
+
+export const heading = (page: Page, name: string): Locator => page.getByRole("heading", { level: 1, name, exact: true });
+export const button = (page: Page, name: string): Locator => page.getByRole("button", { name, exact: true });
+/** The rows below the head. */
+export const rows = (page: Page): Locator => page.getByRole("table").first().locator("tbody tr");
+
+export async function signIn({ browser, address, demo }: Office, path = "", options: BrowserContextOptions = {}): Promise<Page> {
+  const page = await (await browser.open(options)).newPage();
+  await page.goto(`${address}/console${path}`);
+  await page.getByLabel("E-mail address").fill(demo.staff.email);
+  await page.getByLabel("Password").fill(demo.staff.password);
+  await button(page, "Sign in").click();
+  await page.getByRole("navigation", { name: "Console" }).waitFor();
+  return page;
+}
+
+export const goTo = (page: Page, room: string): Promise<void> =>
+  page.getByRole("navigation", { name: "Console" }).getByRole("link", { name: room }).click();
+
+/** What the box shows this once. */
+export const copied = async (page: Page, label: string): Promise<string> => (await page.getByLabel(label, { exact: true }).innerText()).trim();
+
+export async function createKey(page: Page, name: string): Promise<string> {
+  await goTo(page, "API keys");
+  await button(page, "Create a key").click();
+  await page.getByLabel("Name", { exact: true }).fill(name);
+  await button(page, "Create the key").click();
+  const key = await copied(page, "The key");
+  await button(page, "I have kept it").click();
+  return key;
+}
+
+export async function registerEndpoint(page: Page, url: string): Promise<void> {
+  await goTo(page, "Webhooks");
+  await button(page, "Register an endpoint").click();
+  await page.getByLabel("Address", { exact: true }).fill(url);
+  await button(page, "Register").click();
+  expect(await copied(page, "Signing secret")).toMatch(/^whsec_/);
+  await button(page, "I have kept it").click();
+  await heading(page, url.replace("http://", "")).waitFor();
+}
+
+export const callWith = ({ address }: Office, key: string, path: string, body?: unknown): Promise<Response> =>
+  fetch(`${address}/api/v1/open/${path}`, {
+    method: body === undefined ? "GET" : "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json", "idempotency-key": crypto.randomUUID() },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+
+export async function revokeCart(office: Office, key: string, cartId: string): Promise<void> {
+  const { data } = (await (await callWith(office, key, `storefront/carts/${cartId}`)).json()) as { data: { version: number } };
+  expect((await callWith(office, key, `storefront/carts/${cartId}/revoke`, { expectedVersion: data.version })).status).toBe(200);
+}
+
+export async function expectUsable(page: Page): Promise<void> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() => (window as unknown as { axe: typeof axe }).axe.run());
+  expect(violations.map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes.map(({ html }) => html).join(" ")}`)).toEqual([]);
+  const [wide, room] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  expect(wide).toBe(room);
+}
+
+export async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env["SCREENSHOTS"];
+  if (folder === undefined) return;
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `console-${name}.png`), fullPage: true });
+}

@@ -1,0 +1,224 @@
+/** The console's pages: what they say when something is wrong, by the keyboard alone, to who sees little, on a phone, and when the session is over. */
+import { expect, it } from "vitest";
+import { insertGrant } from "#test/support/token-client.ts";
+import {
+  button,
+  callWith,
+  copied,
+  expectUsable,
+  goTo,
+  heading,
+  picture,
+  registerEndpoint,
+  revokeCart,
+  rows,
+  signIn,
+  useOffice,
+} from "./console-office.ts";
+
+const office = useOffice();
+
+it("says at the field what is wrong, keeps what was typed, and sends the same intent with the same key", async () => {
+  const page = await signIn(office(), "/endpoints");
+  await button(page, "Register an endpoint").click();
+  const input = page.getByLabel("Address", { exact: true });
+  await input.fill("ftp://nowhere");
+  await page.getByLabel("Description (optional)").fill("Kept");
+  await button(page, "Register").click();
+  await expect.poll(() => input.getAttribute("aria-invalid")).toBe("true");
+  await expect.poll(() => input.evaluate((element) => element === document.activeElement)).toBe(true);
+  expect(await page.getByRole("alert").getByRole("link").getAttribute("href")).toBe(`${office().address}/docs/errors#webhook_url_not_allowed`);
+  expect(await page.getByRole("alert").innerText()).toMatch(/Request req_/);
+  expect([await input.inputValue(), await page.getByLabel("Description (optional)").inputValue()]).toEqual(["ftp://nowhere", "Kept"]);
+  await picture(page, "refused");
+
+  const keys: string[] = [];
+  let isAway = true;
+  await page.route("**/graphql", async (route) => {
+    const { query, variables } = route.request().postDataJSON() as { query: string; variables: { idempotencyKey?: string } };
+    if (!query.includes("mutation")) return route.continue();
+    keys.push(variables.idempotencyKey ?? "");
+    return isAway ? route.abort() : route.continue();
+  });
+  await input.fill(`${office().receiver.url}/third`);
+  await button(page, "Register").click();
+  await page.getByRole("alert").getByText("The service could not be reached.").waitFor();
+  isAway = false;
+  await button(page, "Register").click();
+  await copied(page, "Signing secret");
+  expect(keys.length).toBe(2);
+  expect(keys[0]).toBe(keys[1]);
+  expect(keys[0]).toMatch(/^[\da-f-]{36}$/);
+});
+
+it("makes a key by the keyboard alone, and gives the focus back", async () => {
+  const page = await signIn(office(), "/keys");
+  const opener = button(page, "Create a key");
+  await opener.waitFor();
+  const focused = (): Promise<string> =>
+    page.evaluate(() => {
+      const element = document.activeElement as HTMLInputElement | null;
+      return element?.getAttribute("aria-label") ?? element?.labels?.[0]?.textContent ?? element?.textContent ?? "";
+    });
+  const tabTo = async (name: string): Promise<void> => {
+    for (let presses = 0; presses < 40 && (await focused()) !== name; presses++) await page.keyboard.press("Tab");
+    expect(await focused()).toBe(name);
+  };
+  await tabTo("Create a key");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("Escape");
+  await expect.poll(focused).toBe("Create a key");
+  await page.keyboard.press("Enter");
+  await tabTo("Name");
+  await page.keyboard.type("By hand");
+  await tabTo("webhooks:read");
+  await page.keyboard.press("Space");
+  await tabTo("Create the key");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "The key “By hand” is made" }).waitFor();
+  // What is shown once does not go with a key that was pressed too soon.
+  await page.keyboard.press("Escape");
+  await tabTo("I have kept it");
+  await page.keyboard.press("Enter");
+  await expect.poll(focused).toBe("Create a key");
+  await rows(page).filter({ hasText: "By hand" }).getByText("catalog:read").waitFor();
+  expect(await rows(page).filter({ hasText: "By hand" }).innerText()).not.toContain("webhooks:read");
+});
+
+it("has an address, a title and a heading for each page, and goes back where somebody was", async () => {
+  const page = await signIn(office(), "/keys?installation=ins_nothing");
+  expect([new URL(page.url()).pathname, await page.title()]).toEqual(["/console/keys", "API keys – Console"]);
+  await goTo(page, "Installations");
+  const name = page.getByRole("link", { name: "Demo integration" });
+  await name.click();
+  await heading(page, "Demo integration").waitFor();
+  expect(await page.title()).toBe("Demo integration – Console");
+  expect(await page.evaluate(() => document.activeElement?.localName)).toBe("h1");
+  await page.goBack();
+  await heading(page, "Installations").waitFor();
+  await page.goto(`${office().address}/console/nowhere/at/all`);
+  await heading(page, "There is nothing here").waitFor();
+  await page.goto(`${office().address}/console/deliveries/whd_nothing`);
+  await page.getByText("There is no such delivery.").waitFor();
+  await page.goto(`${office().address}/console/endpoints/whe_nothing`);
+  await page.getByText("There is no such endpoint, or it was deleted.").waitFor();
+});
+
+it("shows what an app asked, and leads from an error to what it means", async () => {
+  expect((await callWith(office(), office().demo.keys.full, "storefront/carts/cart_nothing")).status).toBe(404);
+  expect((await callWith(office(), office().demo.keys.full, "identity")).status).toBe(200);
+  const page = await signIn(office(), "/installations");
+  await page.getByRole("link", { name: "Demo integration" }).click();
+  const requests = page.getByRole("table", { name: "Recent requests, the newest first" });
+  // They are written down a moment after their answers, not all at once.
+  await expect
+    .poll(async () => {
+      await button(page, "Refresh").click();
+      return Promise.all(["cart_not_found", "getApiKeyIdentity"].map((text) => requests.getByText(text).count()));
+    })
+    .toEqual([1, 1]);
+  expect(await requests.getByRole("link", { name: "cart_not_found" }).getAttribute("href")).toBe(`${office().address}/docs/errors#cart_not_found`);
+  await page.getByLabel("Only what failed").check();
+  const operations = requests.getByRole("row").getByRole("cell").nth(1);
+  await expect.poll(() => operations.allInnerTexts()).toEqual(["GET getPublicCart"]);
+  expect(await requests.getByText("getApiKeyIdentity").count()).toBe(0);
+});
+
+it("ends what an OAuth client was let do", async () => {
+  const { app, demo } = office();
+  const { clientId } = await insertGrant({ database: app.database, demo, clock: app.services.clock });
+  const page = await signIn(office(), "/installations");
+  await page.getByRole("link", { name: "Demo integration" }).click();
+  const grant = page.getByRole("table", { name: "OAuth grants, the newest first" }).getByRole("row").filter({ hasText: clientId });
+  await button(page, `Revoke the grant of ${clientId}`).click();
+  await page.getByRole("dialog", { name: "Revoke this grant?" }).waitFor();
+  await expectUsable(page);
+  await button(page, "Revoke the grant").click();
+  await grant.getByText("Revoked", { exact: true }).waitFor();
+  expect(await grant.getByRole("button").count()).toBe(0);
+});
+
+it("says of what it asks by itself that nobody has done anything", async () => {
+  const page = await signIn(office());
+  await registerEndpoint(page, `${office().receiver.url}/quiet`);
+  await page.getByText("Live", { exact: true }).waitFor();
+  await rows(page).filter({ hasText: "webhook.ping" }).getByText("Succeeded").waitFor();
+  const marks = new Set<string>();
+  page.on("request", (request) => request.url().endsWith("/graphql") && marks.add(request.headers()["x-commerce-console"] ?? "none"));
+  await revokeCart(office(), office().demo.keys.full, office().demo.carts.activeSecond);
+  await rows(page).filter({ hasText: "cart.revoked" }).getByText("Succeeded").waitFor();
+  await expect.poll(() => [...marks]).toEqual(["background"]);
+});
+
+const views = [
+  { name: "light", options: { viewport: { width: 1280, height: 900 }, colorScheme: "light" } },
+  { name: "dark", options: { viewport: { width: 1280, height: 900 }, colorScheme: "dark" } },
+  { name: "phone", options: { viewport: { width: 360, height: 740 }, colorScheme: "light" } },
+] as const;
+
+it.each(views)("shuts nobody out of any page: $name", async ({ name, options }) => {
+  const page = await signIn(office(), "", options);
+  const settle = async (what: string): Promise<void> => {
+    await expect.poll(() => page.locator("[aria-busy=true]").count()).toBe(0);
+    await expectUsable(page);
+    await picture(page, `${what}-${name}`);
+  };
+  await page.getByText("As a table").first().click();
+  await page
+    .getByText(/checks (?:more )?passed/)
+    .first()
+    .click();
+  await settle("overview");
+  for (const room of ["Installations", "API keys", "Webhooks"]) {
+    await goTo(page, room);
+    await heading(page, room).waitFor();
+    await settle(room.toLowerCase().replace(" ", "-"));
+  }
+  await button(page, "Register an endpoint").click();
+  await page.getByLabel("Everything").uncheck();
+  await page.locator("summary", { hasText: /^Cart / }).click();
+  await button(page, "Register").click();
+  await page.getByRole("alert").waitFor();
+  await settle("register");
+  await button(page, "Cancel").click();
+  await goTo(page, "Installations");
+  await page.getByRole("link", { name: "Demo integration" }).click();
+  await heading(page, "Demo integration").waitFor();
+  await settle("installation");
+  await page.goto(`${office().address}/console/endpoints/${office().demo.webhooks.endpoint}`);
+  await page.getByText("Live", { exact: true }).waitFor();
+  await settle("endpoint");
+  await page.goto(`${office().address}/console/deliveries/${office().demo.webhooks.deliveries.exhausted}`);
+  await page.getByText("Live", { exact: true }).waitFor();
+  await settle("delivery");
+});
+
+it("has asked nothing of other machines, and has nothing to complain about", () => {
+  expect(office().browser.outside).toEqual([]);
+  expect(office().browser.complaints.filter((text) => !text.includes("net::ERR_FAILED"))).toEqual([]);
+});
+
+it("leads back to the sign-in when the session is over, and from there to where somebody was", async () => {
+  const page = await signIn(office(), "/keys");
+  await heading(page, "API keys").waitFor();
+  await rows(page).first().waitFor();
+  await page.context().clearCookies();
+  await button(page, "Create a key").click();
+  await page.getByLabel("Name", { exact: true }).fill("Too late");
+  await button(page, "Create the key").click();
+  await heading(page, "Sign in").waitFor();
+  await page.getByLabel("E-mail address").fill(office().demo.staff.email);
+  await page.getByLabel("Password").fill(office().demo.staff.password);
+  await button(page, "Sign in").click();
+  await heading(page, "API keys").waitFor();
+  expect(new URL(page.url()).pathname).toBe("/console/keys");
+});
+
+it("leads back to the sign-in when the session ends while something is followed, without anybody doing anything", async () => {
+  const page = await signIn(office(), `/endpoints/${office().demo.webhooks.endpoint}`);
+  await page.getByText("Live", { exact: true }).waitFor();
+  await office().app.database.db.deleteFrom("staffSession").execute();
+  await heading(page, "Sign in").waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/console/endpoints/${office().demo.webhooks.endpoint}`);
+});

@@ -1,0 +1,110 @@
+/** What pages ask of the graph: every operation in src/browser is one that the graph answers, and none costs too much on its largest page. */
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import {
+  buildSchema,
+  type DocumentNode,
+  type GraphQLInputType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isRequiredInputField,
+  Kind,
+  type OperationDefinitionNode,
+  parse,
+  typeFromAST,
+  validate,
+} from "graphql";
+import { describe, expect, it } from "vitest";
+import type { GraphContext } from "#graph/context.ts";
+import { costLimitOf, depthMax } from "#graph/limits.ts";
+import graphSchema from "#graph/schema.ts";
+import { costOf } from "#web/graphql/graphql-limits.ts";
+
+const root = join(import.meta.dirname, "../../../src/browser");
+const published = buildSchema(readFileSync(join(import.meta.dirname, "../../../schema/schema.graphql"), "utf8"));
+const readText = (file: string): string => readFileSync(join(root, file), "utf8");
+const files = globSync("**/*.{ts,tsx}", { cwd: root });
+
+/** Where documents are put together of parts, they are what their file gives out; elsewhere they are found in the text. */
+const told = await Promise.all(
+  files
+    .filter((file) => file.endsWith("-documents.ts"))
+    .map(async (file) => {
+      const module = (await import(pathToFileURL(join(root, file)).href)) as Record<string, unknown>;
+      return Object.entries(module).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+    }),
+);
+const literal = /[`"]\s*((?:query|mutation|subscription) \w+[^`"]*\})\s*[`"]/g;
+const found = files
+  .filter((file) => !file.endsWith("-documents.ts"))
+  .flatMap((file) => [...readText(file).matchAll(literal)].map(([, text = ""]): [string, string] => [file, text]));
+const documents = [...told.flat(), ...found];
+
+const limit = costLimitOf({ kind: "internal", staffId: "stf_1", role: "admin", merchantId: "mer_1" });
+
+describe("documents of pages", () => {
+  it.each(documents)("%s is one operation that the graph answers", (_name, text) => {
+    const document = parse(text);
+    expect(document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION).length).toBe(1);
+    expect(validate(published, document)).toEqual([]);
+    if (!text.includes("__schema")) expect(depthOf(text)).toBeLessThanOrEqual(depthMax);
+  });
+
+  it.each(documents)("%s costs no more than is allowed", (_name, text) => {
+    const document = parse(text);
+    const cost = costOf(graphSchema, document, { contextValue: {} as GraphContext, variableValues: largestVariables(document) });
+    expect(cost).toBeLessThanOrEqual(limit);
+  });
+
+  it("have names of their own", () => {
+    const names = documents.map(([, text]) => /^\s*(?:query|mutation|subscription) (\w+)/.exec(text)?.[1]);
+    expect(names).not.toContain(undefined);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it("ask for an idempotency key with every change at the console", () => {
+    const changes = documents.filter(([, text]) => /^\s*mutation Console/.test(text));
+    expect(changes.length).toBe(15);
+    expect(changes.filter(([, text]) => !text.includes("idempotencyKey: $idempotencyKey"))).toEqual([]);
+  });
+});
+
+/** The largest pages that the graph gives out, and the longest time that a chart shows. */
+const largest: Readonly<Record<string, unknown>> = { first: 100, last: 100, from: "2026-01-01", to: "2026-01-30", timeZone: "UTC" };
+
+function largestVariables(document: DocumentNode): Record<string, unknown> {
+  const operation = document.definitions.find((definition): definition is OperationDefinitionNode => definition.kind === Kind.OPERATION_DEFINITION);
+  return Object.fromEntries(
+    (operation?.variableDefinitions ?? []).map(({ variable: { name }, type }) => {
+      const input = typeFromAST(published, type as never) as GraphQLInputType | undefined;
+      return [name.value, largest[name.value] ?? (input === undefined ? null : valueOf(input))];
+    }),
+  );
+}
+
+function valueOf(type: GraphQLInputType): unknown {
+  if (!isNonNullType(type)) return null;
+  const inner = type.ofType;
+  if (isListType(inner)) return [];
+  if (isEnumType(inner)) return inner.getValues()[0]?.name;
+  if (isInputObjectType(inner))
+    return Object.fromEntries(
+      Object.values(inner.getFields())
+        .filter(isRequiredInputField)
+        .map((field) => [field.name, valueOf(field.type)]),
+    );
+  return { Int: 1, Float: 1, Boolean: true, DateTime: "2026-01-01T00:00:00.000Z", Date: "2026-01-01" }[String(inner)] ?? "x";
+}
+
+function depthOf(text: string): number {
+  let depth = 0;
+  let most = 0;
+  for (const [brace] of text.matchAll(/[{}]/g)) {
+    depth += brace === "{" ? 1 : -1;
+    most = Math.max(most, depth);
+  }
+  return most - 1;
+}
