@@ -1,5 +1,6 @@
 /** Renders events outside of the service: the graph without its doors. */
 import type { Database } from "#database/connect.ts";
+import { createReadOnly } from "#database/read-only.ts";
 import { systemClock } from "#foundation/clock.ts";
 import { respelledSchema } from "#gateway/spelling.ts";
 import type { GraphServices } from "#graph/context.ts";
@@ -14,6 +15,7 @@ export function createCommandRender(db: Database, settings: Settings): RenderSub
   const render = compileSubjects(respelledSchema(graph));
   const services: GraphServices = {
     db,
+    readOnly: createReadOnly(db),
     clock: systemClock,
     publicUrl: publicUrlOf(settings),
     rateLimitScale: settings.rateLimitScale,

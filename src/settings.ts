@@ -70,6 +70,8 @@ export interface Settings {
   readonly publicUrl: string | undefined;
   readonly databaseUrl: string | undefined;
   readonly databaseDirectUrl: string | undefined;
+  /** Where reports are read; undefined: where everything is. */
+  readonly databaseReadUrl: string | undefined;
   readonly databasePool: number;
   readonly databasePrepared: boolean;
   readonly dataDir: string;
@@ -102,6 +104,7 @@ export function readSettings(environment: Environment): Settings {
     publicUrl: values.PUBLIC_URL,
     databaseUrl: values.DATABASE_URL,
     databaseDirectUrl: values.DATABASE_DIRECT_URL,
+    databaseReadUrl: values.DATABASE_READ_URL,
     databasePool: values.DATABASE_POOL,
     databasePrepared: values.DATABASE_PREPARED,
     dataDir: resolve(values.DATA_DIR),

@@ -3,6 +3,8 @@ import { sweepProofs } from "#access/oauth/dpop.ts";
 import { sweepItems } from "#access/oauth/oauth-items.ts";
 import { sweepGrants } from "#access/oauth/sweep-grants.ts";
 import { sweepSigningKeys } from "#access/oauth/signing-keys.ts";
+import { sweepRequests } from "#access/requests/request-log.ts";
+import { sweepStaffSessions } from "#access/people/staff-sessions.ts";
 import { eraseDue } from "#commerce/addresses/personal-data.ts";
 import { expireCarts } from "#commerce/carts/end-carts.ts";
 import { expireSessions } from "#commerce/checkout/expire-sessions.ts";
@@ -10,6 +12,7 @@ import { endDuePromotions, startDuePromotions } from "#commerce/promotions/due-p
 import { refreshDue } from "#commerce/search/refresh-due.ts";
 import { refreshPopularity } from "#commerce/search/refresh-popularity.ts";
 import { placeFreeCheckouts } from "#commerce/orders/complete-session.ts";
+import { sweepSearchCounts } from "#commerce/search/search-counts.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import { sweepRecords } from "#database/idempotency.ts";
 import type { Log } from "#foundation/log.ts";
@@ -47,9 +50,12 @@ export const sweeps: readonly Sweep[] = [
   { name: "delete idempotency records", run: ({ db }, { now, signal }) => sweepRecords(db, now, signal) },
   { name: "forget used proofs", run: ({ db }, { now, signal }) => sweepProofs(db, now, signal) },
   { name: "delete what the authorization server need not keep", run: ({ db }, { now, signal }) => sweepItems(db, now, signal) },
+  { name: "delete what apps sent some days ago", run: ({ db }, { now, signal }) => sweepRequests(db, now, signal) },
+  { name: "forget sessions at the console", run: ({ db }, { now, signal }) => sweepStaffSessions(db, now, signal) },
   { name: "delete grants that are long over", run: ({ db }, { now, signal }) => sweepGrants(db, now, signal) },
   { name: "delete signing keys that are over", run: ({ db }, { now }) => sweepSigningKeys(db, now) },
   { name: "close deliveries that nobody awaits", run: ({ db }, { now, signal }) => closeDeliveries(db, now, signal) },
+  { name: "forget what was searched for long ago", everyMs: 3_600_000, run: ({ db }, { now }) => sweepSearchCounts(db, now) },
   { name: "delete old events", run: ({ db }, { now, signal }) => sweepEvents(db, now, signal) },
 ];
 

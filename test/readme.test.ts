@@ -1,7 +1,13 @@
 /** README says what is: its request gives its answer, and it names every setting, command, operation and room, and none that is gone. */
-import { readdirSync, readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { settingNames } from "#app/settings.ts";
+import { demoFolderOf } from "./support/shell.ts";
 import { createWorld, type World } from "./support/world.ts";
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
@@ -22,6 +28,32 @@ describe("README", () => {
     const { status, body } = await world.get(path);
     expect(status).toBe(200);
     expect(body).toMatchObject(shown as object);
+  });
+
+  it("shows a subscription that runs as it stands", async () => {
+    const blocks = [...readme.matchAll(/```sh\n([\s\S]+?)```/g)].map(([, text = ""]) => text);
+    const block = blocks.find((text) => text.includes("cartChanged")) ?? "";
+    const folder = mkdtempSync(join(tmpdir(), "readme-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    cpSync(demoFolderOf(world), join(folder, ".data"), { recursive: true });
+    await world.app.server.listen({ host: "127.0.0.1", port: 0 });
+    const address = `http://127.0.0.1:${(world.app.server.server.address() as AddressInfo).port}`;
+    const shell = spawn("bash", ["-euc", block.replaceAll("http://127.0.0.1:4000", address)], {
+      cwd: folder,
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
+    });
+    const ended = once(shell, "exit");
+    let output = "";
+    for (const stream of [shell.stdout, shell.stderr]) stream.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
+    // With the curl that it has begun, which would go on for an hour.
+    onTestFinished(async () => {
+      if (shell.pid !== undefined && shell.exitCode === null) process.kill(-shell.pid, "SIGKILL");
+      await ended;
+    });
+    await expect
+      .poll(() => output, { timeout: 30_000 })
+      .toMatch(/data: \{"data":\{"cartChanged":\{"status":"ACTIVE","version":\d+,"totals":\{"total":\{"amountMinor":\d+/);
   });
 
   it("names every setting, and no other", () => {

@@ -9,6 +9,7 @@ import { verifyApiKey } from "#access/keys/api-keys.ts";
 import { anonymous, type Viewer } from "#access/viewer.ts";
 import { compileSubjects } from "#app/event-documents.ts";
 import { openDatabase } from "#database/connect.ts";
+import { createReadOnly } from "#database/read-only.ts";
 import { systemClock } from "#foundation/clock.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import { parseAcceptLanguage } from "#foundation/locales.ts";
@@ -25,6 +26,7 @@ const schema = respelledSchema(graph, "declared");
 const renderSubject = compileSubjects(schema);
 const services: GraphServices = {
   db,
+  readOnly: createReadOnly(db),
   clock: systemClock,
   publicUrl,
   rateLimitScale: 0,

@@ -29,8 +29,9 @@ export function welcome({ settings, role }: Serving, { address, demo }: Ready): 
     return;
   }
   print(`\nCommerce Gateway listens at ${address}`);
+  print(`  API        ${address}/docs, as OpenAPI ${address}/openapi.json`);
+  print(`  Console    ${address}/console`);
   print(`  GraphiQL   ${address}/graphql`);
-  print(`  OpenAPI    ${address}/openapi.json`);
   print(`  Database   ${settings.databaseUrl === undefined ? `embedded, in ${settings.dataDir}` : "PostgreSQL"}`);
   if (settings.processes > 1) print(`  Processes  ${settings.processes}`);
   if (demo === undefined) return;
@@ -38,7 +39,7 @@ export function welcome({ settings, role }: Serving, { address, demo }: Ready): 
   print(`  Demo       keys and tokens in ${settings.dataDir}/demo.json\n`);
   print(`Demo API key: ${demo.keys.full}`);
   print(`Demo token for GraphiQL (admin): ${demo.tokens.admin}`);
-  print(`Demo account for OAuth's sign-in page: ${demo.staff.email} with the password in demo.json\n`);
+  print(`Demo account for the console and OAuth: ${demo.staff.email} with the password in demo.json\n`);
   print("Try it:");
   print(`  curl -H 'Authorization: Bearer ${demo.keys.full}' ${address}/api/v1/open/catalog/products`);
   if (product !== undefined) print(`  curl '${address}/api/v1/catalog/merchants/${product.merchantSlug}/products/${product.productSlug}'`);

@@ -26,6 +26,19 @@ export interface ApiKeyTable {
   expiryNotices: Generated<number>;
 }
 
+export interface ApiRequestTable {
+  id: string;
+  merchantId: string;
+  installationId: string;
+  credentialId: string;
+  operation: string;
+  method: string;
+  status: number;
+  errorCode: string | null;
+  durationMs: number;
+  at: Timestamp;
+}
+
 export interface AppTable {
   id: string;
   name: string;
@@ -215,6 +228,7 @@ export interface HostedCheckoutSessionTable {
   cancelNote: string | null;
   cancelActor: "api_key" | "oauth_client" | "buyer" | "staff" | "system" | null;
   orderId: string | null;
+  pageDigest: Uint8Array | null;
 }
 
 export interface IdempotencyRecordTable {
@@ -728,6 +742,15 @@ export interface SearchOfferTable {
   offerKey: string;
 }
 
+export interface SearchQueryDayTable {
+  day: string;
+  merchantId: string | null;
+  country: string;
+  query: string;
+  searches: number;
+  empty: number;
+}
+
 export interface SearchSummaryTable {
   productId: string;
   locale: string;
@@ -752,6 +775,15 @@ export interface StaffAccountTable {
   createdAt: Timestamp;
   disabledAt: Timestamp | null;
   lastSignedInAt: Timestamp | null;
+}
+
+export interface StaffSessionTable {
+  digest: Uint8Array;
+  staffId: string;
+  staffVersion: number;
+  createdAt: Timestamp;
+  lastUsedAt: Timestamp;
+  expiresAt: Timestamp;
 }
 
 export interface StockHoldTable {
@@ -950,6 +982,7 @@ export interface WebhookSecretTable {
 
 export interface Tables {
   apiKey: ApiKeyTable;
+  apiRequest: ApiRequestTable;
   app: AppTable;
   auditEntry: AuditEntryTable;
   cart: CartTable;
@@ -998,9 +1031,11 @@ export interface Tables {
   searchDocument: SearchDocumentTable;
   searchDue: SearchDueTable;
   searchOffer: SearchOfferTable;
+  searchQueryDay: SearchQueryDayTable;
   searchSummary: SearchSummaryTable;
   searchTerm: SearchTermTable;
   staffAccount: StaffAccountTable;
+  staffSession: StaffSessionTable;
   stockHold: StockHoldTable;
   stockLevel: StockLevelTable;
   stockMovement: StockMovementTable;

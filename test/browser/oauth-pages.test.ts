@@ -299,8 +299,8 @@ it("loads nothing from anywhere else, under a policy that allows nothing, and ha
   const rest = "frame-ancestors 'none'; base-uri 'none'";
   expect(browser.policies).toEqual(
     new Set([
-      `default-src 'none'; style-src 'sha256-…'; form-action 'self' http:; ${rest}`,
-      `default-src 'none'; style-src 'sha256-…'; form-action 'self'; ${rest}`,
+      `default-src 'none'; style-src 'sha256-…'; img-src data:; form-action 'self' http:; ${rest}`,
+      `default-src 'none'; style-src 'sha256-…'; img-src data:; form-action 'self'; ${rest}`,
     ]),
   );
   expect([browser.outside, browser.complaints]).toEqual([[], []]);

@@ -134,7 +134,8 @@ export class TokenKeeper {
     for (;;) {
       const token = sessionStorage.getItem(key);
       if (token !== null) return token;
-      if (this.question === undefined) this.#ask(firstQuestion);
+      // What waits in patience does not open a dialog that was left.
+      if (this.question === undefined && !isPatient) this.#ask(firstQuestion);
       await new Promise<void>((free, reject) => this.#waiting.push({ isPatient, free, giveUp: () => reject(new NoTokenGiven()) }));
     }
   }

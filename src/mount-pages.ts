@@ -1,0 +1,29 @@
+/** Everything that people look at, and what machines ask beside the contract: health, pictures. */
+import type { FastifyInstance } from "fastify";
+import type { OpenDatabase } from "#database/connect.ts";
+import { refuseOtherMethods } from "#gateway/server.ts";
+import { mountAssets } from "#pages/assets.ts";
+import { mountGraphiql } from "#web/graphiql/graphiql-page.ts";
+import { mountTypeMap } from "#web/graphiql/type-map-page.ts";
+import { mountHealth } from "#web/health.ts";
+import { mountPictures } from "#web/pictures.ts";
+import type { Role } from "./background.ts";
+
+export interface PageServices extends Pick<OpenDatabase, "db"> {
+  /** Where the service stands: with its path, addresses in pages begin. */
+  readonly publicUrl: string;
+}
+
+/** A worker shows its health alone. */
+export function mountPages(server: FastifyInstance, { db, publicUrl }: PageServices, role: Role): void {
+  mountHealth(server, db);
+  for (const path of ["/healthz", "/readyz"]) refuseOtherMethods(server, path, ["GET"]);
+  if (role === "worker") return;
+  mountGraphiql(server, publicUrl);
+  mountTypeMap(server, publicUrl);
+  refuseOtherMethods(server, "/graphql/map", ["GET"]);
+  mountAssets(server);
+  refuseOtherMethods(server, "/assets/:file", ["GET"]);
+  mountPictures(server);
+  refuseOtherMethods(server, "/media/demo/:file", ["GET"]);
+}
