@@ -14,7 +14,8 @@ const floors = {
   gateway: ["access", "database", "foundation"],
   web: ["pages", "demo", "graph", "access", "database", "foundation"],
   demo: ["commerce", "webhooks", "access", "database", "foundation"],
-  cli: ["app", "demo", "gateway", "graph", "commerce", "webhooks", "access", "database", "foundation"],
+  metrics: ["gateway", "webhooks", "access", "database", "foundation"],
+  cli: ["app", "demo", "metrics", "gateway", "graph", "commerce", "webhooks", "access", "database", "foundation"],
 };
 
 const standsOn = ([floor, below]: [string, string[]]): OxlintOverride => ({
@@ -65,7 +66,7 @@ export default defineConfig({
   overrides: [
     ...Object.entries(floors).map(standsOn),
     // Generated.
-    { files: ["src/database/tables.ts"], rules: { "max-lines": "off" } },
+    { files: ["src/database/tables.ts", "clients/typescript/src/schema.ts"], rules: { "max-lines": "off" } },
     { files: ["*.config.ts", "src/gateway/plugins/**", "src/graph/schema.ts"], rules: { "import/no-default-export": "off" } },
     {
       files: ["test/**", "bench/**"],

@@ -10,25 +10,27 @@ import { createDoOnce } from "#database/idempotency.ts";
 import { migrate } from "#database/migrate.ts";
 import { type Clock, systemClock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
-import { openMesh } from "#gateway/mesh.ts";
+import { type Mesh, openMesh } from "#gateway/mesh.ts";
 import { createMemoryLimiter, type RateLimiter } from "#gateway/rate-limiter.ts";
 import { createServer } from "#gateway/server.ts";
 import { respelledSchema } from "#gateway/spelling.ts";
 import type { GraphServices } from "#graph/context.ts";
 import { createWatch } from "#graph/live/watch.ts";
 import { createReads } from "#graph/reads.ts";
+import type { Exchange } from "#metrics/gathering.ts";
 import type { Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import { createResolvedNames } from "#webhooks/endpoints/resolved-names.ts";
 import type { ResolveName } from "#webhooks/resolve-name.ts";
-import { createBackground, type Role } from "./background.ts";
+import { type Background, createBackground, type Role } from "./background.ts";
 import { tellingAfter, wakingAfter } from "./deliveries.ts";
 import { mountDoors } from "./doors.ts";
 import { readKeyring } from "./encryption-keys.ts";
 import { compileSubjects } from "./event-documents.ts";
+import { createFigures } from "./figures.ts";
 import { freePort } from "./free-port.ts";
 import { mountPages } from "./mount-pages.ts";
 import type { Payments } from "./payments.ts";
-import { createReporting } from "./reporting.ts";
+import { createReporting, type Reporting } from "./reporting.ts";
 import { publicUrlOf, type Settings } from "./settings.ts";
 
 export interface AppOptions {
@@ -44,6 +46,8 @@ export interface AppOptions {
   readonly resolveName?: ResolveName;
   /** What counts requests instead of the settings'; it is closed with the app. */
   readonly limiter?: RateLimiter | undefined;
+  /** Where this is one of several processes, which are measured as one. */
+  readonly exchange?: Exchange | undefined;
 }
 
 export interface App {
@@ -66,10 +70,14 @@ export async function createApp(options: AppOptions): Promise<App> {
   const publicUrl = publicUrlOf({ ...settings, port });
   // Mesh and the database take their time without needing each other.
   const [mesh, database] = await Promise.all([openMesh(), options.database ?? openConfigured(options)]);
-  const limiter = await createLimiter(options, clock);
+  const figures = createFigures(
+    { settings, database, clock, role, exchange: options.exchange },
+    { subscriptions: () => watch.watchers(), isCurrent: () => background.isCurrent(), isLimiterAway: () => limiter.isAway() },
+  );
+  const limiter = figures.ofLimiter(await createLimiter(options, clock));
   const respelled = respelledSchema(mesh.schema);
   const keyring = readKeyring(settings);
-  const doOnce = createDoOnce({ db: database.db, keyring, now: () => clock.now() });
+  const doOnce = figures.ofOnce(createDoOnce({ db: database.db, keyring, now: () => clock.now() }));
   const watch = createWatch(database.db, log);
   const reporting = await createReporting({ settings, database, clock, log, onStatement: options.onStatement });
   const services: GraphServices = {
@@ -92,22 +100,39 @@ export async function createApp(options: AppOptions): Promise<App> {
   };
   const render = compileSubjects(respelled);
   const { credentials, signingKeys } = createDesk(services, log, () => background.isCurrent());
-  const background = createBackground(services, { database, settings, log, role, onCredentials: credentials.hear });
+  const { onAttempt, onCost } = figures;
+  const background = createBackground(services, { database, settings, log, role, onCredentials: credentials.hear, onAttempt });
   const requests = createRequestLog({ db: database.db, clock, log });
-  const server = await createServer({ publicUrl, log, proxies: settings.trustProxy });
+  const server = await createServer({ publicUrl, log, proxies: settings.trustProxy, observer: figures.http });
 
-  if (role !== "worker") mountDoors(server, { mesh, respelled, services, limiter, credentials, signingKeys, doOnce, log, requests, settings });
-  mountPages(server, { db: database.db, publicUrl }, role);
+  if (role !== "worker")
+    mountDoors(server, { mesh, respelled, services, limiter, credentials, signingKeys, doOnce, log, requests, settings, onCost });
+  mountPages(server, { db: database.db, publicUrl, metrics: figures.page }, role);
 
   const { payments, deliveries } = background;
   const parts = { server, database, clock, publicUrl, services, payments, deliveries, credentials, requests };
+  const life = lifeOf({ ...parts, background, limiter, mesh, reporting, listenAt: { host: settings.host, port } }, options);
+  return { ...parts, ...life };
+}
+
+type Living = Pick<App, "server" | "database" | "publicUrl" | "credentials" | "requests"> & {
+  readonly background: Background;
+  readonly limiter: RateLimiter;
+  readonly mesh: Mesh;
+  readonly reporting: Reporting;
+  readonly listenAt: { readonly host: string; readonly port: number };
+};
+
+function lifeOf(
+  { server, database, publicUrl, credentials, requests, background, limiter, mesh, reporting, listenAt }: Living,
+  options: Pick<AppOptions, "database">,
+): Pick<App, "listen" | "close"> {
   return {
-    ...parts,
     listen: async () => {
       background.start();
       requests.start();
       reporting.start();
-      await server.listen({ host: settings.host, port });
+      await server.listen(listenAt);
       return publicUrl;
     },
     close: async () => {

@@ -6,6 +6,7 @@ import type { OpenDatabase } from "#database/connect.ts";
 import { createTeller, type Listening, noticeChannel } from "#database/notices.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphServices } from "#graph/context.ts";
+import type { AttemptObserver } from "#webhooks/dispatch/dispatch-parts.ts";
 import type { Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import { createDeliveries } from "./deliveries.ts";
 import { createPayments, type Payments } from "./payments.ts";
@@ -34,12 +35,13 @@ export interface BackgroundParts {
   readonly role: Role;
   /** What is told about credentials; empty: something may have been missed. */
   readonly onCredentials: (payload: string) => void;
+  readonly onAttempt?: AttemptObserver;
 }
 
 export function createBackground(services: GraphServices, parts: BackgroundParts): Background {
-  const { database, settings, log, role, onCredentials } = parts;
+  const { database, settings, log, role, onCredentials, onAttempt } = parts;
   const payments = createPayments(services, { log, connections: database.engine === "pglite" ? embeddedTurns : settings.databasePool });
-  const deliveries = createDeliveries({ ...services, settings, log });
+  const deliveries = createDeliveries({ ...services, settings, log, onAttempt });
   const works = { payments, deliveries };
   const tell = role === "gateway" ? createTeller(database.db, noticeChannel) : undefined;
   const wake = (name: keyof typeof works): void => (tell === undefined ? works[name].wake() : tell(name));

@@ -4,6 +4,7 @@ import { afterCommit } from "#database/transaction.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphServices } from "#graph/context.ts";
 import type { Watch } from "#graph/live/watch.ts";
+import type { AttemptObserver } from "#webhooks/dispatch/dispatch-parts.ts";
 import { createDispatcher, type Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import type { RenderSubject } from "#webhooks/outbox.ts";
 import { createSafeSender } from "#webhooks/safe-request.ts";
@@ -12,11 +13,12 @@ import type { Settings } from "./settings.ts";
 type Parts = Pick<GraphServices, "db" | "clock" | "keyring" | "render" | "watch"> & {
   readonly settings: Pick<Settings, "webhookAllowLoopback" | "webhookRetryScale">;
   readonly log: Log;
+  readonly onAttempt: AttemptObserver | undefined;
 };
 
-export function createDeliveries({ settings, watch, ...parts }: Parts): Dispatcher {
+export function createDeliveries({ settings, watch, onAttempt = () => undefined, ...parts }: Parts): Dispatcher {
   const sender = createSafeSender({ isLoopbackAllowed: settings.webhookAllowLoopback, clock: parts.clock });
-  const dispatcher = createDispatcher({ ...parts, sender, scale: settings.webhookRetryScale, onMoved: () => watch?.deliveries.wake() });
+  const dispatcher = createDispatcher({ ...parts, sender, scale: settings.webhookRetryScale, onMoved: () => watch?.deliveries.wake(), onAttempt });
   return {
     ...dispatcher,
     stop: async () => {

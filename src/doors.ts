@@ -31,7 +31,7 @@ import { mountDocsRoom } from "./docs-room.ts";
 import { createPreparation } from "./preparation.ts";
 import type { Settings } from "./settings.ts";
 
-export interface Doors extends Pick<GraphqlDoor, "services" | "log" | "doOnce"> {
+export interface Doors extends Pick<GraphqlDoor, "services" | "log" | "doOnce" | "onCost"> {
   readonly mesh: Mesh;
   /** The graph as REST spells it. */
   readonly respelled: GraphQLSchema;

@@ -1,4 +1,4 @@
-/** Everything that people look at, and what machines ask beside the contract: health, pictures. */
+/** Everything that people look at, and what machines ask beside the contract: health, figures, pictures. */
 import type { FastifyInstance } from "fastify";
 import type { OpenDatabase } from "#database/connect.ts";
 import { refuseOtherMethods } from "#gateway/server.ts";
@@ -6,18 +6,21 @@ import { mountAssets } from "#pages/assets.ts";
 import { mountGraphiql } from "#web/graphiql/graphiql-page.ts";
 import { mountTypeMap } from "#web/graphiql/type-map-page.ts";
 import { mountHealth } from "#web/health.ts";
+import { type MetricsPage, mountMetrics } from "#web/metrics.ts";
 import { mountPictures } from "#web/pictures.ts";
 import type { Role } from "./background.ts";
 
 export interface PageServices extends Pick<OpenDatabase, "db"> {
   /** Where the service stands: with its path, addresses in pages begin. */
   readonly publicUrl: string;
+  readonly metrics: MetricsPage;
 }
 
-/** A worker shows its health alone. */
-export function mountPages(server: FastifyInstance, { db, publicUrl }: PageServices, role: Role): void {
+/** A worker shows its health and its figures alone. */
+export function mountPages(server: FastifyInstance, { db, publicUrl, metrics }: PageServices, role: Role): void {
   mountHealth(server, db);
-  for (const path of ["/healthz", "/readyz"]) refuseOtherMethods(server, path, ["GET"]);
+  mountMetrics(server, metrics);
+  for (const path of ["/healthz", "/readyz", "/metrics"]) refuseOtherMethods(server, path, ["GET"]);
   if (role === "worker") return;
   mountGraphiql(server, publicUrl);
   mountTypeMap(server, publicUrl);

@@ -22,6 +22,10 @@ const address = (protocols: readonly string[], example: string): z.ZodType<strin
   z.string().refine((value) => URL.canParse(value) && protocols.includes(new URL(value).protocol), `must be an address like ${example}`);
 const postgresUrl = address(["postgres:", "postgresql:"], "postgres://user:password@host:5432/name");
 const httpUrl = address(["http:", "https:"], "https://api.example.com").refine((value) => !value.endsWith("/"), "must not end with a slash");
+/** Platforms write it with a slash or without one. */
+const collectorUrl = address(["http:", "https:"], "http://collector:4318")
+  .refine((value) => !/[?#]/.test(value), "must not have a query or a fragment")
+  .transform((value) => value.replace(/\/+$/, ""));
 const encryptionKeys = z.string().transform((value, context) => {
   const keys = parseEncryptionKeys(value);
   if (typeof keys !== "string") return keys;
@@ -57,11 +61,19 @@ const schema = z.object({
   PROCESSES: integer(1, 64).default(1),
   LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(", ")}` }).default("info"),
   TRUST_PROXY: integer(0, 10).default(0),
-  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl.optional(),
 });
 
 export const settingNames: readonly string[] = Object.keys(schema.shape);
-const secretNames = new Set(["DATABASE_URL", "DATABASE_DIRECT_URL", "DATABASE_READ_URL", "REDIS_URL", "ENCRYPTION_KEYS", "METRICS_TOKEN"]);
+const secretNames = new Set([
+  "DATABASE_URL",
+  "DATABASE_DIRECT_URL",
+  "DATABASE_READ_URL",
+  "REDIS_URL",
+  "ENCRYPTION_KEYS",
+  "METRICS_TOKEN",
+  "OTEL_EXPORTER_OTLP_ENDPOINT",
+]);
 
 export interface Settings {
   readonly host: string;
@@ -85,10 +97,14 @@ export interface Settings {
   /** Multiplies the waiting between attempts. */
   readonly webhookRetryScale: number;
   readonly corsOrigins: readonly string[];
+  /** Whoever shows it may read the figures; undefined: this machine may. */
+  readonly metricsToken: string | undefined;
   /** Of one `serve`, `gateway` or `worker`. */
   readonly processes: number;
   readonly logLevel: (typeof logLevels)[number];
   readonly trustProxy: number;
+  /** Where traces are sent; undefined: there are none. */
+  readonly tracesEndpoint: string | undefined;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -115,9 +131,11 @@ export function readSettings(environment: Environment): Settings {
     webhookAllowLoopback: values.WEBHOOK_ALLOW_LOOPBACK ?? isEmbedded,
     webhookRetryScale: values.WEBHOOK_RETRY_SCALE,
     corsOrigins: values.CORS_ORIGINS,
+    metricsToken: values.METRICS_TOKEN,
     processes: values.PROCESSES,
     logLevel: values.LOG_LEVEL,
     trustProxy: values.TRUST_PROXY,
+    tracesEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
   });
 }
 

@@ -1,12 +1,15 @@
 /**
  * A canary for what is a buyer's or a secret: unmistakable values go through every cart operation, also through requests that fail, and are then
- * looked for in every answer, log line, event and column of every table.
+ * looked for in every answer, log line, event, trace and column of every table.
  */
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTracing } from "#app/tracing.ts";
 import { eraseDue } from "#commerce/addresses/personal-data.ts";
 import { cartsUrl, makeCart, makeCode } from "#test/operations/cart-calls.ts";
 import { type MarkedPurchase, purchaseMarked } from "#test/support/marked-purchase.ts";
+import { createLog } from "#foundation/log.ts";
+import { type Collector, startCollector } from "#test/support/collector.ts";
 import { type Answer, createWorld, type World } from "#test/support/world.ts";
 
 /** What may be shown is of another kind: the country, the town, half of the postal code, initials, the e-mail's hint. */
@@ -53,8 +56,12 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
   const tokens: string[] = [];
   let restCart: string;
   let bought: MarkedPurchase;
+  let collector: Collector;
+  let stopTracing: () => Promise<void>;
 
   beforeAll(async () => {
+    collector = await startCollector();
+    stopTracing = startTracing({ endpoint: collector.endpoint, environment: {}, log: createLog("silent"), everyMs: 20 });
     world = await createWorld(engine);
     await makeCode(world, "CANARY");
     await makeCode(world, "CANARY-DEAR", { minimumSubtotalMinor: 1_000_000, currency: "EUR" });
@@ -67,7 +74,11 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
       cardToken: `tok_${markers.card}`,
     });
   });
-  afterAll(() => world[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await world[Symbol.asyncDispose]();
+    await stopTracing();
+    await collector[Symbol.asyncDispose]();
+  });
 
   const rest = async (
     name: string,
@@ -210,6 +221,15 @@ describe.each(["pglite", "postgres"] as const)("what is a buyer's on %s", (engin
   it("is in no line of the log", () => {
     expect(world.logged.length).toBeGreaterThan(25);
     expect(findMarkers("the log", JSON.stringify(world.logged))).toEqual([]);
+  });
+
+  it("is in no trace", async () => {
+    const count = (): number => collector.spans.filter(({ name }) => name === "insert event").length;
+    await expect.poll(count).toBeGreaterThan(10);
+    expect(collector.spans.map(({ name }) => name)).toEqual(expect.arrayContaining(["graphql mutation", "payment authorize", "update cart"]));
+    const sent = collector.texts.join("\n");
+    expect(findMarkers("a trace", sent)).toEqual([]);
+    expect(tokens.filter((token) => sent.includes(token.slice(4)))).toEqual([]);
   });
 
   it("is in no event", async () => {

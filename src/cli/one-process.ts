@@ -1,15 +1,17 @@
 /** The process that serves or works: alone, or as one of those that another one started. */
 import cluster from "node:cluster";
-import { type App, createApp } from "#app/app.ts";
+import { type App, type AppOptions, createApp } from "#app/app.ts";
+import type { Settings } from "#app/settings.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
-import type { RateLimiter } from "#gateway/rate-limiter.ts";
+import type { Log } from "#foundation/log.ts";
 import { createSharedLimiter, type Port } from "#gateway/shared-limiter.ts";
+import { createExchange } from "#metrics/gathering.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
 import { type Ready, type ReadyMessage, type Serving, welcome } from "./welcome.ts";
 
 export async function serveAlone(serving: Serving): Promise<void> {
-  await start(serving, (app, ready) => {
-    stopOnSignal(() => app.close(), serving.log);
+  await start(serving, (close, ready) => {
+    stopOnSignal(close, serving.log);
     welcome(serving, ready);
   });
 }
@@ -17,25 +19,42 @@ export async function serveAlone(serving: Serving): Promise<void> {
 export async function serveAsOneOfMany(serving: Serving): Promise<void> {
   const { settings, log } = serving;
   const limiter = settings.redisUrl === undefined ? createSharedLimiter(parent, { scale: settings.rateLimitScale, log }) : undefined;
-  await start({ ...serving, limiter }, (app, ready) => {
-    const stop = stopOnSignal(() => app.close(), log);
+  await start({ ...serving, limiter, exchange: createExchange(parent) }, (close, ready) => {
+    const stop = stopOnSignal(close, log);
     stopWithParent(() => stop("disconnect"));
     parent.send({ type: "ready", ...ready } satisfies ReadyMessage);
   });
 }
 
 async function start(
-  { settings, role, log, limiter }: Serving & { readonly limiter?: RateLimiter | undefined },
-  onReady: (app: App, ready: Ready) => void,
+  { settings, role, log, limiter, exchange }: Serving & Pick<AppOptions, "limiter" | "exchange">,
+  onReady: (close: () => Promise<void>, ready: Ready) => void,
 ): Promise<void> {
-  const app = await createApp({ settings, log, role, limiter });
+  const stopTracing = await traceTo(settings, log);
+  let app: App | undefined;
+  // What went wrong stands in the last spans.
+  const close = async (): Promise<void> => {
+    try {
+      await app?.close();
+    } finally {
+      await stopTracing?.();
+    }
+  };
   try {
+    app = await createApp({ settings, log, role, limiter, exchange });
     const demo = settings.demo ? await prepareDemoOf(app, settings.dataDir) : undefined;
-    onReady(app, { address: await app.listen(), demo });
+    onReady(close, { address: await app.listen(), demo });
   } catch (error) {
-    await app.close();
+    await close();
     throw error;
   }
+}
+
+/** Before anything is made: what is made looks once whether there are traces. */
+async function traceTo({ tracesEndpoint: endpoint }: Settings, log: Log): Promise<(() => Promise<void>) | undefined> {
+  if (endpoint === undefined) return undefined;
+  const { startTracing } = await import("#app/tracing.ts");
+  return startTracing({ endpoint, environment: process.env, log });
 }
 
 async function prepareDemoOf({ database, services, clock }: App, dataDir: string): Promise<DemoFile | undefined> {

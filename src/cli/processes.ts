@@ -1,6 +1,6 @@
 /**
  * Several processes on one port. The one that was started serves nothing: it takes connections and gives each to one of the others, counts requests
- * for all of them, and starts another one where one has ended.
+ * for all of them, has what they measure added up, and starts another one where one has ended.
  */
 import cluster, { type Worker } from "node:cluster";
 import { once } from "node:events";
@@ -9,6 +9,7 @@ import { freePort } from "#app/free-port.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryLimiter } from "#gateway/rate-limiter.ts";
 import { answerLimits, type Port } from "#gateway/shared-limiter.ts";
+import { createGatheringRoom } from "#metrics/gathering.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
 import { type Ready, type ReadyMessage, type Serving, welcome } from "./welcome.ts";
 
@@ -17,8 +18,11 @@ export async function serveInProcesses(serving: Serving): Promise<void> {
   const { settings, role, log } = serving;
   const port = settings.port === 0 ? await freePort(settings.host) : settings.port;
   const limiter = settings.redisUrl === undefined ? createMemoryLimiter(settings.rateLimitScale) : undefined;
+  const room = createGatheringRoom();
   const crew = createCrew(log, (child) => {
-    if (limiter !== undefined) answerLimits(portOf(child), limiter);
+    const childPort = portOf(child);
+    if (limiter !== undefined) answerLimits(childPort, limiter);
+    return room.enter(childPort);
   });
   stopOnSignal(crew.stop, log);
   const common = { PORT: String(port), PROCESSES: "1" };
@@ -45,7 +49,8 @@ interface Crew {
 
 const replaceMs = 1_000;
 
-function createCrew(log: Log, onStart: (child: Worker) => void): Crew {
+/** `onStart` gives what is to be called when that process has ended, or could not be started. */
+function createCrew(log: Log, onStart: (child: Worker) => () => void): Crew {
   const living = new Set<Worker>();
   let isStopping = false;
   const start = (place: Place, on: ChildEvents): void => {
@@ -57,6 +62,7 @@ function createCrew(log: Log, onStart: (child: Worker) => void): Crew {
       },
       onEnd: (code, signal) => {
         living.delete(child);
+        leave();
         if (isStopping) return;
         on.onEnd(code, signal);
         log.warn({ event: "process_ended", pid: child.process.pid, code, signal }, "A process has ended: another one takes its place.");
@@ -64,7 +70,7 @@ function createCrew(log: Log, onStart: (child: Worker) => void): Crew {
       },
     });
     living.add(child);
-    onStart(child);
+    const leave = onStart(child);
   };
   return {
     add: (place) =>

@@ -1,11 +1,11 @@
-/** `keys rewrap`, `privacy erase`, `audit export`: what has to be done to what is stored, once in a while or when somebody asks. */
+/** `keys check`, `keys rewrap`, `privacy erase`, `audit export`: what has to be done to what is stored, once in a while or when somebody asks. */
 import { once } from "node:events";
 import { SingleBar } from "cli-progress";
 import { Command } from "commander";
 import { appendAudit, auditPages, type AuditRow, commandActor } from "#access/audit.ts";
 import { readKeyring } from "#app/encryption-keys.ts";
 import { eraseOnRequest } from "#app/erase-buyers.ts";
-import { countToRewrap, type Rewrapped, rewrapAll } from "#app/rewrap.ts";
+import { countToRewrap, openAll, type Rewrapped, rewrapAll } from "#app/rewrap.ts";
 import type { Erased } from "#commerce/orders/erase-buyer.ts";
 import type { ErasureTarget } from "#commerce/orders/erasure-scope.ts";
 import type { Database } from "#database/connect.ts";
@@ -16,9 +16,28 @@ import { withDatabase } from "./with-database.ts";
 import { command, type Json, parseTime } from "./write-access.ts";
 
 export function addUpkeepCommands(program: Command): void {
-  program.addCommand(new Command("keys").description("What encrypts the data at rest (ENCRYPTION_KEYS).").addCommand(keysRewrap()));
+  program.addCommand(
+    new Command("keys").description("What encrypts the data at rest (ENCRYPTION_KEYS).").addCommand(keysCheck()).addCommand(keysRewrap()),
+  );
   program.addCommand(new Command("privacy").description("What is stored of buyers.").addCommand(privacyErase()));
   program.addCommand(new Command("audit").description("Who did what.").addCommand(auditExport()));
+}
+
+function keysCheck(): Command {
+  return command(
+    "check",
+    "Opens everything that lies encrypted with whichever of ENCRYPTION_KEYS it was written under, and writes none of it. Ends with 1 and names what does not open.",
+  ).action(async ({ json }: Json) => {
+    await withDatabase(async ({ db }, settings) => {
+      const results = await openAll({ db, keyring: readKeyring(settings) });
+      const broken = results.flatMap((result) => result.broken);
+      printResult(
+        { ...Object.fromEntries(results.map(({ table, opened }) => [table, opened])), ...(json === true ? { broken } : {}) },
+        json === true,
+      );
+      tell(broken);
+    });
+  });
 }
 
 function keysRewrap(): Command {
@@ -49,10 +68,15 @@ function report(results: readonly Rewrapped[], { key, isJson }: { readonly key: 
   const left = results.reduce((sum, result) => sum + result.left, 0);
   const counts = Object.fromEntries(results.map(({ table, rewrapped }) => [table, rewrapped]));
   printResult({ key, ...counts, left, ...(isJson ? { broken } : {}) }, isJson);
-  for (const message of broken) process.stderr.write(`${message}\n`);
+  tell(broken);
   if (left > 0)
     process.stderr.write(`${left} rows were written with another key meanwhile: restart every process with ${key} first, then run this again.\n`);
-  if (broken.length + left > 0) process.exitCode = 1;
+  if (left > 0) process.exitCode = 1;
+}
+
+function tell(broken: readonly string[]): void {
+  for (const message of broken) process.stderr.write(`${message}\n`);
+  if (broken.length > 0) process.exitCode = 1;
 }
 
 async function withBar<Result>(count: number, isQuiet: boolean, work: (onProgress: (rows: number) => void) => Promise<Result>): Promise<Result> {

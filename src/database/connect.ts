@@ -12,6 +12,7 @@ import { type Hearing, listen, type Listening } from "./notices.ts";
 import { type StatementLimits, statementPool } from "./statement-pool.ts";
 import type { Tables } from "./tables.ts";
 import { edgedDialect } from "./together.ts";
+import { tracedDialect } from "./traced-dialect.ts";
 
 export type Database = Kysely<Tables>;
 
@@ -39,12 +40,24 @@ export interface OpenDatabase {
   script<Result>(work: (run: RunScript) => Promise<Result>): Promise<Result>;
   /** Hears what other processes on this database tell. The embedded one has no others, so that nothing is ever missed. */
   listen(channel: string, hearing: Hearing): Listening;
+  /** Undefined: the embedded one has one connection, which goes round. */
+  pool(): PoolState | undefined;
   close(): Promise<void>;
+}
+
+export interface PoolState {
+  readonly max: number;
+  readonly total: number;
+  readonly idle: number;
+  /** Statements that wait for a connection. */
+  readonly waiting: number;
 }
 
 export type RunScript = (sql: string) => Promise<Record<string, unknown>[][]>;
 
 const connectTimeoutMs = 2500;
+/** Of what is run once, at a start: nobody waits for an answer, and a machine that starts many things at once is slow. */
+const scriptConnectTimeoutMs = 15_000;
 
 export async function openDatabase(options: DatabaseOptions): Promise<OpenDatabase> {
   return options.url === undefined ? openEmbedded(options) : openPostgres(options, options.url);
@@ -57,7 +70,7 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
     const { openPGlite, SerialPGliteDialect } = await import("./pglite.ts");
     const pglite = await openPGlite({ image, dataDir: folder === undefined ? undefined : join(folder, "database") });
     const db = new Kysely<Tables>({
-      dialect: guardDialect(edgedDialect(new SerialPGliteDialect({ pglite }), { isPipelined: false })),
+      dialect: guardDialect(tracedDialect(edgedDialect(new SerialPGliteDialect({ pglite }), { isPipelined: false }))),
       plugins: [camelCase()],
       ...logOf(onStatement),
     });
@@ -68,7 +81,7 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
       release();
     };
     const run: RunScript = async (text) => (await pglite.exec(text)).map((result) => result.rows);
-    return { engine: "pglite", db, script: (work) => work(run), listen: () => alone, close };
+    return { engine: "pglite", db, script: (work) => work(run), listen: () => alone, pool: () => undefined, close };
   } catch (error) {
     release();
     throw error;
@@ -95,13 +108,13 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
   pool.on("connect", (client) => client.on("error", () => undefined));
   const dialect = new PostgresDialect({ pool: statementPool(pool, { prepared: options.prepared !== false, limits: options.limits }) });
   const db = new Kysely<Tables>({
-    dialect: guardDialect(edgedDialect(dialect, { isPipelined: true })),
+    dialect: guardDialect(tracedDialect(edgedDialect(dialect, { isPipelined: true }))),
     plugins: [camelCase()],
     ...logOf(options.onStatement),
   });
   const direct = { ...connection, connectionString: options.directUrl ?? url };
   const script: OpenDatabase["script"] = async (work) => {
-    const client = new Client(direct);
+    const client = new Client({ ...direct, connectionTimeoutMillis: scriptConnectTimeoutMs });
     await client.connect();
     try {
       return await work(async (text) => {
@@ -113,7 +126,8 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
     }
   };
   const hear: OpenDatabase["listen"] = (channel, hearing) => listen({ connection: direct, channel, db }, hearing);
-  return { engine: "postgres", db, script, listen: hear, close: () => db.destroy() };
+  const state = (): PoolState => ({ max: pool.options.max, total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount });
+  return { engine: "postgres", db, script, listen: hear, pool: state, close: () => db.destroy() };
 }
 
 const camelCase = (): CamelCasePlugin => new CamelCasePlugin({ maintainNestedObjectKeys: true });

@@ -4,6 +4,7 @@
  * answer was read after it was asked for. Whoever asks is authorised before, or by what it is given.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
+import { type Span, tracedPart } from "#foundation/tracing.ts";
 import { refuseInsideTransaction } from "./guard.ts";
 import { isDatabaseAway } from "./unavailable.ts";
 
@@ -29,6 +30,8 @@ interface Waiting<Key, Row> {
   readonly row: Promise<Row | null>;
   readonly resolve: (row: Row | null) => void;
   readonly reject: (error: unknown) => void;
+  /** Of the first who waits for it and whose trace is recorded. */
+  span: Span | undefined;
 }
 
 export function createSharedReads<Key, Row>({ nameOf, find }: SharedReadsOptions<Key, Row>): SharedReads<Key, Row> {
@@ -61,7 +64,11 @@ export function createSharedReads<Key, Row>({ nameOf, find }: SharedReadsOptions
   };
   const ask = async (asked: ReadonlyMap<string, Waiting<Key, Row>>): Promise<void> => {
     try {
-      const found = await find([...asked.values()].map(({ key }) => key));
+      const look = (): ReturnType<typeof find> => find([...asked.values()].map(({ key }) => key));
+      // In a trace it stands where the first waits whose trace is recorded.
+      const span = [...asked.values()].find((one) => one.span !== undefined)?.span;
+      span?.set({ "commerce.read_together": asked.size });
+      const found = await (span === undefined ? look() : span.run(look));
       for (const [name, { resolve }] of asked) resolve(found.get(name) ?? null);
     } catch (error) {
       // One that fails must not fail its neighbours; where the database is away, all fail alike.
@@ -70,20 +77,26 @@ export function createSharedReads<Key, Row>({ nameOf, find }: SharedReadsOptions
     }
   };
 
+  const join = (key: Key, span: Span | undefined): Promise<Row | null> => {
+    const { promise, resolve, reject } = Promise.withResolvers<Row | null>();
+    waiting.set(nameOf(key), { key, row: promise, resolve, reject, span });
+    if (!isCalled && onTheirWay < onTheirWayMax) {
+      isCalled = true;
+      inNobodysName(() => setImmediate(leave));
+    }
+    return promise;
+  };
+
   return {
     nameOf,
     load: (key) => {
       refuseInsideTransaction();
-      const name = nameOf(key);
-      const known = waiting.get(name);
-      if (known !== undefined) return known.row;
-      const { promise, resolve, reject } = Promise.withResolvers<Row | null>();
-      waiting.set(name, { key, row: promise, resolve, reject });
-      if (!isCalled && onTheirWay < onTheirWayMax) {
-        isCalled = true;
-        inNobodysName(() => setImmediate(leave));
-      }
-      return promise;
+      const known = waiting.get(nameOf(key));
+      return tracedPart({ name: "read together" }, (span) => {
+        if (known === undefined) return join(key, span);
+        known.span ??= span;
+        return known.row;
+      });
     },
   };
 }

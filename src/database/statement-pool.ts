@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import type pg from "pg";
+import { isPlanStale } from "./sql-state.ts";
 import { isUnanswered } from "./unavailable.ts";
 
 export interface StatementLimits {
@@ -30,11 +31,11 @@ export const manyFormsMark = "/* one of many forms */";
 const manyFormsNamesMax = 24;
 
 export function statementPool(pool: pg.Pool, { prepared, limits }: StatementOptions): PostgresPool {
-  const nameOf = prepared ? createNames() : (): undefined => undefined;
+  const names = prepared ? createNames() : unnamed;
   const wrappers = new WeakMap<pg.PoolClient, PostgresPoolClient>();
 
   const query = (client: pg.PoolClient, text: string, values: unknown[] = []): Promise<pg.QueryResult> => {
-    const name = values.length > 0 ? nameOf(text) : undefined;
+    const name = values.length > 0 ? names.of(text) : undefined;
     holdBack(client);
     return client.query({ text, values, ...(name === undefined ? {} : { name }), ...limitOf(client, limits) });
   };
@@ -53,6 +54,8 @@ export function statementPool(pool: pg.Pool, { prepared, limits }: StatementOpti
           return await query(client, text, values);
         } catch (error) {
           if (isUnanswered(error)) unanswered = error;
+          // Not asked again here: what it was a part of may be over. A transaction is run again by who began it.
+          if (isPlanStale(error)) names.renew();
           throw error;
         }
       },
@@ -74,18 +77,35 @@ export function statementPool(pool: pg.Pool, { prepared, limits }: StatementOpti
   };
 }
 
-function createNames(): (text: string) => string | undefined {
+interface Names {
+  readonly of: (text: string) => string | undefined;
+  /** From now on all are called otherwise, so that they are prepared anew on every connection. */
+  readonly renew: () => void;
+}
+
+const unnamed: Names = { of: () => undefined, renew: () => undefined };
+
+function createNames(): Names {
   const names = new Map<string, string>();
   let manyFormsNames = 0;
-  return (text) => {
+  let generation = 0;
+  const of = (text: string): string | undefined => {
     let name = names.get(text);
     const isOneOfMany = text.startsWith(manyFormsMark);
     if (name === undefined && names.size < namesMax && (!isOneOfMany || manyFormsNames < manyFormsNamesMax)) {
       if (isOneOfMany) manyFormsNames += 1;
-      name = `q${createHash("sha1").update(text).digest("hex").slice(0, 20)}`;
+      name = `q${generation === 0 ? "" : `${generation}_`}${createHash("sha1").update(text).digest("hex").slice(0, 20)}`;
       names.set(text, name);
     }
     return name;
+  };
+  return {
+    of,
+    renew: () => {
+      names.clear();
+      manyFormsNames = 0;
+      generation += 1;
+    },
   };
 }
 

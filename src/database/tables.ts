@@ -173,6 +173,7 @@ export interface EventTable {
   thin: string;
   occurredAt: Timestamp;
   fannedOutAt: Timestamp | null;
+  traceparent: string | null;
 }
 
 export interface FulfillmentTable {
@@ -461,6 +462,7 @@ export interface PaymentOperationTable {
   leasedUntil: Timestamp | null;
   createdAt: Timestamp;
   settledAt: Timestamp | null;
+  traceparent: string | null;
 }
 
 export interface PersonalDataTable {

@@ -66,12 +66,18 @@ export async function runStatement<Row>(db: Database, statement: RawBuilder<Row>
 
 const attemptsMax = 3;
 
+let runAgain = 0;
+
+/** How often, since the process began. */
+export const transactionsRunAgain = (): number => runAgain;
+
 async function untilDone<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
       if (attempt >= attemptsMax || !isGivenUp(error)) throw error;
+      runAgain += 1;
     }
   }
 }

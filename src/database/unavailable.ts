@@ -1,6 +1,6 @@
 /** Tells a database that is away from a statement that is wrong. */
 import { type Failure, fail } from "#foundation/failure.ts";
-import { isGivenUp } from "./sql-state.ts";
+import { isGivenUp, isOutOfRoom } from "./sql-state.ts";
 
 const networkCodes = ["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN"];
 const codes = new Set([...networkCodes, "57P01", "57P02", "57P03", "53300"]);
@@ -19,8 +19,10 @@ export function isUnanswered(error: unknown): boolean {
   return error instanceof Error && error.message === "Query read timeout";
 }
 
-/** A bug that is really a database away, or one that gave up on us for others three times, becomes a 503 that is worth another try. */
+/** A bug that is really a database away, one without room, or one that gave up on us for others three times, becomes a 503 that is worth another try. */
 export function orUnavailable(failure: Failure): Failure {
-  if (failure.code !== "internal_error" || !(isDatabaseAway(failure.cause) || isGivenUp(failure.cause))) return failure;
+  if (failure.code !== "internal_error" || !isPassing(failure.cause)) return failure;
   return fail("service_unavailable", { cause: failure.cause, retryAfterSeconds: 2 });
 }
+
+const isPassing = (cause: unknown): boolean => isDatabaseAway(cause) || isGivenUp(cause) || isOutOfRoom(cause);

@@ -1,6 +1,7 @@
 /** Mounts the REST operations: each gets its own short list of steps, chosen from the whole list at start. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { anonymous, credentialOwnerOf, isIntegrator, type Viewer } from "#access/viewer.ts";
+import { isTracing, tracedPart } from "#foundation/tracing.ts";
 import type { Call, GatewayServices } from "./call.ts";
 import type { Operation } from "./contract.ts";
 import { refuseOtherMethods } from "./server.ts";
@@ -27,7 +28,9 @@ export function mountOperations(server: FastifyInstance, services: GatewayServic
 }
 
 function mount(server: FastifyInstance, services: GatewayServices, operation: Operation): void {
-  const applying = steps.filter((step) => step.appliesTo(operation)).map((step) => ({ phase: step.phase, run: step.create(services, operation) }));
+  const applying = steps
+    .filter((step) => step.appliesTo(operation))
+    .map((step) => ({ phase: step.phase, run: tracedStep(step.name, step.create(services, operation)) }));
   const inPhase = (phase: "headers" | "body"): Run[] => applying.filter((step) => step.phase === phase).map(({ run }) => run);
   const beforeBody = inPhase("headers");
   const afterBody = inPhase("body");
@@ -35,6 +38,7 @@ function mount(server: FastifyInstance, services: GatewayServices, operation: Op
   server.route({
     method: operation.method,
     url: routePath(operation.path),
+    config: { operationId: operation.id },
     onRequest: async (request, reply) => {
       void reply.headers(headers);
       const call: Call = {
@@ -62,6 +66,13 @@ function mount(server: FastifyInstance, services: GatewayServices, operation: Op
       done();
     },
   });
+}
+
+/** Those that may wait for something or have much to do. The others say by the error's code that it was them. */
+const stepsShown: ReadonlySet<string> = new Set(["identify", "validate", "prepare", "execute", "execute once"]);
+
+function tracedStep(name: string, run: Run): Run {
+  return isTracing() && stepsShown.has(name) ? (call): ReturnType<Run> => tracedPart({ name }, () => run(call)) : run;
 }
 
 /** What was asked without a credential is nobody's. */

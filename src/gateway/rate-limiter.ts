@@ -18,6 +18,8 @@ export interface RateLimiter {
   peek(bucket: Bucket, key: string): Promise<LimitState | undefined> | LimitState | undefined;
   /** Takes back one that was counted. */
   giveBack(bucket: Bucket, key: string): Promise<void> | void;
+  /** Whoever counts for all does not answer: this counts by itself until it does. */
+  isAway(): boolean;
   close(): Promise<void>;
 }
 
@@ -33,7 +35,8 @@ export function createMemoryLimiter(scale: number, now: () => number = Date.now)
     const at = now();
     const name = `${bucket}:${key}`;
     let window = windows.get(name);
-    if (window === undefined || window.endsAt <= at) {
+    // One that ends later than any may is of a clock that was set back since: nobody waits until that is made good.
+    if (window === undefined || window.endsAt <= at || window.endsAt > at + windowSeconds * 1000) {
       window = { count: 0, endsAt: at + windowSeconds * 1000 };
       if (cost > 0) windows.set(name, window);
     }
@@ -51,6 +54,7 @@ export function createMemoryLimiter(scale: number, now: () => number = Date.now)
       window.count -= 1;
       if (window.count <= 0) windows.delete(name);
     },
+    isAway: () => false,
     close: () => Promise.resolve(),
   };
 }

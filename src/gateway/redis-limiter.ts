@@ -19,6 +19,8 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
     else log.info({ event: "rate_limiter_back" }, "Redis is back: rate limits are shared again.");
   };
   redis.on("error", () => sawRedis(false));
+  // Also where nobody asks it: a worker never does.
+  redis.on("ready", () => sawRedis(true));
   const limiters = new Map<Bucket, RateLimiterRedis>();
   const limiterOf = (bucket: Bucket, quota: number): RateLimiterRedis => {
     const known =
@@ -36,8 +38,9 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
       sawRedis(true);
       return stateOf(bucket, quota, { count: result?.consumedPoints ?? 0, msLeft: result?.msBeforeNext ?? quotas[bucket].windowSeconds * 1000 });
     } catch (error) {
+      // A refusal is an answer too.
+      sawRedis(error instanceof RateLimiterRes);
       if (error instanceof RateLimiterRes) return stateOf(bucket, quota, { count: error.consumedPoints, msLeft: error.msBeforeNext });
-      sawRedis(false);
       return cost === 1 ? memory.consume(bucket, key) : memory.peek(bucket, key);
     }
   };
@@ -58,6 +61,7 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
         await memory.giveBack(bucket, key);
       }
     },
+    isAway: () => isAway,
     close: async () => {
       redis.disconnect();
       await memory.close();

@@ -10,7 +10,8 @@ import { createId } from "#foundation/ids.ts";
 import { parseJsonBody } from "./body.ts";
 import { clientAddress } from "./client-address.ts";
 import { type ErrorServices, sendFailure, toPublicFailure } from "./errors.ts";
-import { answerClientError } from "./raw-errors.ts";
+import { answerClientError, browserHeaders } from "./raw-errors.ts";
+import { traceRequests } from "./request-spans.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -20,12 +21,26 @@ declare module "fastify" {
     /** For the log: who asked. */
     credential: Readonly<Partial<Record<"installationId" | "keyPrefix" | "tokenId" | "grantId" | "staffId", string>>> | null;
   }
+  interface FastifyContextConfig {
+    /** Of a REST operation. */
+    operationId?: string;
+  }
 }
 
 export const bodyBytesMax = 64 * 1024;
 
+/** One object for each route, the same for all of its requests. */
+export type RouteConfig = FastifyRequest["routeOptions"]["config"];
+
+/** Counts what passes through. */
+export interface ServerObserver {
+  readonly began: (request: FastifyRequest, reply: FastifyReply) => void;
+  readonly answered: (request: FastifyRequest, reply: FastifyReply, route: RouteConfig) => void;
+}
+
 export interface ServerOptions extends ErrorServices {
   readonly proxies: number;
+  readonly observer?: ServerObserver;
 }
 
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
@@ -44,7 +59,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     routerOptions: { maxParamLength: 500 },
     clientErrorHandler: (error, socket) => answerClientError(error, socket, options.publicUrl),
     frameworkErrors: (error, request, reply) => {
-      showRequest(request, reply);
+      showRequest(request, reply, options);
       sendFailure(request, reply, { failure: toPublicFailure(error), services: options });
       logAnswer(request, reply, options);
     },
@@ -55,6 +70,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   server.decorateRequest("failureCode", null);
   server.decorateRequest("credential", null);
   server.decorateRequest("bodyBytesMax", null);
+  traceRequests(server);
   for (const method of METHODS) if (!server.supportedMethods.includes(method)) server.addHttpMethod(method);
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, bytes, done) => {
@@ -68,8 +84,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   server.setErrorHandler((error, request, reply) => refuse(request, reply, toPublicFailure(error)));
   server.setNotFoundHandler((request, reply) => refuse(request, reply, fail("route_not_found")));
   server.addHook("onRequest", (request, reply, done) => {
+    options.observer?.began(request, reply);
     setAddress(request, options.proxies);
-    showRequest(request, reply);
+    showRequest(request, reply, options);
     done(refusalOf(request));
   });
   // Node's own answer to an Expect that it does not know has no body either.
@@ -80,14 +97,15 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   return server;
 }
 
-function showRequest(request: FastifyRequest, reply: FastifyReply): void {
-  void reply.header("x-request-id", request.id).header("x-content-type-options", "nosniff");
+function showRequest(request: FastifyRequest, reply: FastifyReply, { publicUrl }: ServerOptions): void {
+  void reply.header("x-request-id", request.id).headers(browserHeaders(publicUrl));
 }
 
 const knownExpectation = /(?:^|\W)100-continue(?:$|\W)/i;
 
 /** What is refused before a body is read. RFC 9112 section 3.2: a request of HTTP/1.1 names its host. */
 function refusalOf({ is404, raw: { httpVersion, headers } }: FastifyRequest): Failure | undefined {
+  if (httpVersion === "0.9") return fail("malformed_request", { message: "The request names no version of HTTP." });
   if (httpVersion === "1.1" && headers.host === undefined) return fail("malformed_request", { message: "The Host header is missing." });
   if (httpVersion === "1.1" && headers.expect !== undefined && !knownExpectation.test(headers.expect))
     return fail("malformed_request", { message: "The Expect header may say 100-continue and nothing else." });
@@ -110,14 +128,18 @@ function logRequests(server: FastifyInstance, options: ServerOptions): void {
 }
 
 /** Built from an allow-list: the route's template instead of the address, no header and no body. */
-function logAnswer(request: FastifyRequest, reply: FastifyReply, { log }: ServerOptions): void {
+function logAnswer(request: FastifyRequest, reply: FastifyReply, { log, observer }: ServerOptions): void {
+  const route = request.routeOptions;
+  observer?.answered(request, reply, route.config);
   log.info({
     requestId: request.id,
     method: request.method,
-    route: request.routeOptions.url ?? null,
+    route: route.url ?? null,
     status: reply.statusCode,
     ms: Math.round(reply.elapsedTime * 10) / 10,
     ...(request.failureCode === null ? {} : { code: request.failureCode }),
+    // What the framework refuses before there is a route has no span, not even null.
+    ...(request.span ? { traceId: request.span.traceId } : {}),
     ...request.credential,
   });
 }
@@ -135,6 +157,8 @@ function closeIdleConnectionsAtEnd(server: FastifyInstance): void {
 
 const eventLoopDelayMsMax = 1_000;
 const sampleMs = 1_000;
+/** Whoever looks after the service must see it then of all times; a process that is said to be dead would be ended, and the others get its load. */
+const servedAlways: ReadonlySet<string> = new Set(["/metrics", "/healthz", "/readyz"]);
 
 /** Overload: anonymous callers are sent away first, callers with a key at three times the delay. */
 async function refuseUnderPressure(server: FastifyInstance): Promise<void> {
@@ -149,15 +173,20 @@ async function refuseUnderPressure(server: FastifyInstance): Promise<void> {
     sampleInterval: sampleMs,
     // eslint-disable-next-line max-params -- The plugin's own signature.
     pressureHandler: (request, _reply, _type, value) => {
-      if (performance.now() < countsFrom) return;
-      if (!isShed(request.headers, value ?? 0)) return;
+      if (performance.now() < countsFrom || !isShed({ headers: request.headers, route: request.routeOptions.url }, value ?? 0)) return;
       throw fail("service_unavailable", { retryAfterSeconds: 2, message: "The service is overloaded for the moment." });
     },
   });
 }
 
+interface Shedding {
+  readonly headers: FastifyRequest["headers"];
+  readonly route: string | undefined;
+}
+
 /** Where the event loop is late already. The console's own pages show their credential in a cookie. */
-export function isShed(headers: FastifyRequest["headers"], eventLoopDelayMs: number): boolean {
+export function isShed({ headers, route = "" }: Shedding, eventLoopDelayMs: number): boolean {
+  if (servedAlways.has(route)) return false;
   const showsCredential = headers.authorization !== undefined || headers["x-commerce-console"] !== undefined;
   return !showsCredential || eventLoopDelayMs >= 3 * eventLoopDelayMsMax;
 }

@@ -61,6 +61,7 @@ export function createSharedLimiter(port: Port, { scale, log }: { readonly scale
     consume: (bucket, key) => ask({ what: "consume", bucket, key }),
     peek: (bucket, key) => ask({ what: "peek", bucket, key }),
     giveBack: async (bucket, key) => void (await ask({ what: "giveBack", bucket, key })),
+    isAway: () => isAway,
     close: () => {
       line.giveUp();
       return alone.close();

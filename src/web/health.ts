@@ -6,7 +6,7 @@ import type { Database } from "#database/connect.ts";
 const checkMsMax = 2_000;
 
 export function mountHealth(server: FastifyInstance, db: Database): void {
-  server.get("/healthz", { logLevel: "silent" }, () => ({ status: "ok" }));
+  server.get("/healthz", { logLevel: "silent" }, (_request, reply) => reply.header("cache-control", "no-store").send({ status: "ok" }));
   server.get("/readyz", async (_request, reply) => {
     const isReady = await answersInTime(db);
     return reply

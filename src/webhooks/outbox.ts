@@ -6,6 +6,7 @@ import { LRUCache } from "lru-cache";
 import { insertRows } from "#database/insert-rows.ts";
 import { type Transaction, writeLast } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
+import { recordedSpan } from "#foundation/tracing.ts";
 import { type EventType, eventTypes, type SubjectType } from "./event-types.ts";
 
 export interface Happening {
@@ -107,11 +108,15 @@ async function rowsOf(
   const befores = await renderAll(transaction, changed, { render, merchantId, at: "before" });
   // Ids of one millisecond have no order of their own: these have that in which things happened.
   const ids = happenings.map(() => createId("event", circumstances.now.getTime())).toSorted();
+  const traceparent = recordedSpan()?.traceparent;
   return happenings.map((happening, index) => {
     const object = objects.get(happening.id) ?? {};
     const before = befores.get(happening.id);
     const previous = before === undefined ? happening.previous : differing(before, object);
-    return toRow({ ...happening, previous: previous ?? null }, { ...circumstances, merchantId, mode, eventId: ids[index] ?? "", object });
+    return toRow(
+      { ...happening, previous: previous ?? null },
+      { ...circumstances, merchantId, mode, eventId: ids[index] ?? "", object, traceparent },
+    );
   });
 }
 
@@ -161,10 +166,11 @@ interface Rendered extends Omit<Writing, "render"> {
   readonly mode: "live" | "test";
   readonly eventId: string;
   readonly object: Readonly<Record<string, unknown>>;
+  readonly traceparent: string | undefined;
 }
 
 function toRow({ type, id, previous = null, installationId = null }: Happening, rendered: Rendered): EventRow {
-  const { merchantId, mode, now, cause, eventId, object, fannedOutAt } = rendered;
+  const { merchantId, mode, now, cause, eventId, object, fannedOutAt, traceparent } = rendered;
   const { subject, schemaVersion } = eventTypes[type];
   const version = typeof object["version"] === "number" ? object["version"] : 1;
   const body = (shown: Readonly<Record<string, unknown>>, before: Happening["previous"], isTruncated = false): string =>
@@ -195,6 +201,7 @@ function toRow({ type, id, previous = null, installationId = null }: Happening, 
     thin: body({ id }, null),
     occurredAt: now,
     fannedOutAt,
+    ...(traceparent === undefined ? {} : { traceparent }),
   };
 }
 
@@ -211,4 +218,6 @@ interface EventRow {
   readonly thin: string;
   readonly occurredAt: Date;
   readonly fannedOutAt: Date | null;
+  /** What brought it about, where that is traced. */
+  readonly traceparent?: string;
 }

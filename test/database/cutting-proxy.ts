@@ -30,8 +30,8 @@ export interface CuttingProxy {
 /** The statement as pg sends it: a simple query, its text ended by NUL. */
 const commit = Buffer.from("commit\0");
 
-/** What the server says of one that was done. */
-const committed = Buffer.from("COMMIT\0");
+/** What the server says of one that was done, and of one that could not be. */
+const outcomes = [Buffer.from("COMMIT\0"), Buffer.from("ROLLBACK\0")];
 
 /** The first byte of what a listener is told. */
 const notification = "A".charCodeAt(0);
@@ -94,7 +94,7 @@ export async function startCuttingProxy(serverPort: number): Promise<CuttingProx
     // What was sent together with the commit is answered before it.
     upstream.on("data", (bytes: Buffer) => {
       if (!isDeaf) client.write(withoutNotices(bytes));
-      else if (bytes.includes(committed)) cutNow();
+      else if (outcomes.some((outcome) => bytes.includes(outcome))) cutNow();
     });
     if (isHeld) upstream.pause();
     for (const socket of [client, upstream]) socket.on("close", end).on("error", end);

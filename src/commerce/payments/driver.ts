@@ -2,10 +2,12 @@
  * Does what is queued for the payment provider. The provider is asked between two transactions: one takes the operation, one writes what came of
  * it. A process that dies between them leaves a lease that ends, and the next one asks what has happened.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
+import { type SpanStart, traced } from "#foundation/tracing.ts";
 import { askProvider, authorizationMsMax, type Outcome } from "./ask-provider.ts";
 import { claimOperation, type ClaimedOperation, nextDueAt, postponeOperation } from "./payment-operations.ts";
 import type { PaymentProvider } from "./provider.ts";
@@ -53,6 +55,8 @@ export function createPaymentDriver(drive: PaymentDrive, { stopMsMax = usualStop
   const { log } = drive;
   const onFault = (err: unknown): void => log.error({ err }, "A payment could not be driven.");
   const crew = createCrew(drive, { signal: stopping.signal, onFault });
+  // Whoever woke this may be in a trace of its own.
+  const inNobodysName = AsyncLocalStorage.snapshot();
   let state: "new" | "running" | "stopped" = "new";
   let poll: NodeJS.Timeout | undefined;
   let early: NodeJS.Timeout | undefined;
@@ -67,7 +71,7 @@ export function createPaymentDriver(drive: PaymentDrive, { stopMsMax = usualStop
     if (state === "running" && inMs > 0 && inMs < pollMs) early = setTimeout(wake, inMs);
   };
   return {
-    wake,
+    wake: () => inNobodysName(wake),
     start: () => {
       state = "running";
       poll = setInterval(() => {
@@ -125,7 +129,7 @@ function createCrew(drive: PaymentDrive, { signal, onFault }: CrewRules): Crew {
     if (operation === undefined) return;
     call();
     // What follows for the same payment could not be taken before.
-    await work(drive, operation, signal).finally(() => (isCalled = true));
+    await traced(spanOf(operation), () => work(drive, operation, signal)).finally(() => (isCalled = true));
   };
   return {
     call,
@@ -136,9 +140,20 @@ function createCrew(drive: PaymentDrive, { signal, onFault }: CrewRules): Crew {
   };
 }
 
+/** Settling it is a part of it, and the events that tell of it have it as their cause. Whoever asked for it does not wait. */
+function spanOf({ id, paymentId, kind, attempts, traceparent }: ClaimedOperation): SpanStart {
+  const attributes = { "commerce.payment.id": paymentId, "commerce.payment_operation.id": id, "commerce.payment_operation.attempt": attempts };
+  return { name: `payment ${kind}`, ownTrace: {}, causes: traceparent === null ? [] : [traceparent], attributes };
+}
+
 async function work(drive: PaymentDrive, operation: ClaimedOperation, signal: AbortSignal): Promise<void> {
   const { db, clock, provider, keyring, log, answerMsMax, settle } = drive;
-  const { outcome, error } = await askProvider(operation, { provider, keyring, signal, answerMsMax, now: clock.now() });
+  const { outcome, error } = await traced({ name: `provider ${operation.kind}`, kind: "client" }, async (span) => {
+    const answered = await askProvider(operation, { provider, keyring, signal, answerMsMax, now: clock.now() });
+    if (answered.error !== undefined) span?.fail(answered.error);
+    span?.set({ "commerce.payment_operation.outcome": answered.outcome?.outcome ?? "unknown" });
+    return answered;
+  });
   const { id: operationId, paymentId, kind, attempts } = operation;
   if (error !== undefined) log.warn({ err: error, operationId, paymentId, kind, attempts }, "The payment provider gave no answer.");
   // Whoever is started next goes on with what this process was not left the time for.

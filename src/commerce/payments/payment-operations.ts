@@ -6,6 +6,7 @@ import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { afterCommit, inTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
+import { recordedSpan } from "#foundation/tracing.ts";
 
 export type OperationKind = "authorize" | "capture" | "void" | "refund";
 
@@ -24,9 +25,10 @@ export interface OperationToQueue {
 /** Gives its id. */
 export async function queueOperation(transaction: Transaction, { wakePayments, now, dueAt = now, ...operation }: OperationToQueue): Promise<string> {
   const id = createId("paymentOperation", now.getTime());
+  const traceparent = recordedSpan()?.traceparent ?? null;
   await transaction
     .insertInto("paymentOperation")
-    .values({ id, ...operation, dueAt, createdAt: now, leasedUntil: null, failureCode: null, settledAt: null })
+    .values({ id, ...operation, dueAt, createdAt: now, leasedUntil: null, failureCode: null, settledAt: null, traceparent })
     .execute();
   afterCommit(transaction, wakePayments);
   return id;
@@ -45,6 +47,8 @@ export interface ClaimedOperation {
   readonly createdAt: Date;
   /** The payment is not wanted any more: whatever becomes of it is given back. */
   readonly isAbandoned: boolean;
+  /** What brought it about, where that is traced. */
+  readonly traceparent: string | null;
   readonly tokenSealed: Uint8Array | null;
   readonly tokenDataKey: Uint8Array | null;
   readonly tokenKeyId: string | null;
@@ -70,7 +74,7 @@ export async function claimOperation(db: Database, now: Date): Promise<ClaimedOp
           and ${isFirst}
         order by d.due_at, d.id limit 1 for update skip locked)
       returning o.id, o.merchant_id, o.payment_id, o.kind, o.amount_minor, p.currency, o.attempts, o.created_at,
-        o.kind = 'void' and p.order_id is null as is_abandoned, p.token_sealed, p.token_data_key, p.token_key_id`.execute(transaction);
+        o.kind = 'void' and p.order_id is null as is_abandoned, o.traceparent, p.token_sealed, p.token_data_key, p.token_key_id`.execute(transaction);
     return rows[0];
   });
 }

@@ -23,8 +23,10 @@ import {
   visitWithTypeInfo,
 } from "graphql";
 import { compileQuery, isCompiledQuery } from "graphql-jit";
+import type { SpanStart } from "#foundation/tracing.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { costOf } from "./graphql-limits.ts";
+import { spanOfDocument } from "./graphql-trace.ts";
 
 export type Variables = Readonly<Record<string, unknown>>;
 
@@ -33,6 +35,7 @@ export interface CompiledDocument {
   readonly fields: number;
   /** Of its one operation. */
   readonly operationName: string | null;
+  readonly span: SpanStart;
   readonly costOf: (context: GraphContext, variables: Variables) => number;
   /** Without `data` where the variables are not what the document says. */
   readonly run: (context: GraphContext, variables: Variables) => Promise<ExecutionResult> | ExecutionResult;
@@ -56,6 +59,7 @@ export function compileQueryText(schema: GraphQLSchema, text: string): CompiledD
   return {
     fields,
     operationName: operation.name?.value ?? null,
+    span: spanOfDocument(bare, operation.name?.value),
     costOf: (contextValue, variableValues) => {
       if (cost === undefined) return costOf(schema, bare, { contextValue, variableValues });
       return (cost.known ??= costOf(schema, bare, { contextValue, variableValues }));

@@ -25,8 +25,9 @@ import { keepFailures, showFailures } from "./graphql-failures.ts";
 import { createKeptQueries, documentCaches, type KeptQueries } from "./graphql-kept.ts";
 import { answerKnown, type KnownDoor } from "./graphql-known.ts";
 import { answerOnce } from "./graphql-once.ts";
-import { checkOnce } from "./graphql-rules.ts";
+import { checkOnce, limitIntrospection, limitNames } from "./graphql-rules.ts";
 import { sendEvents } from "./event-stream.ts";
+import { traceExecution } from "./graphql-trace.ts";
 import { noteAccept, resultsOf, streamSubscriptions } from "./graphql-stream.ts";
 import { createOpenStreams, type OpenStreams } from "./open-streams.ts";
 
@@ -42,6 +43,8 @@ export interface GraphqlDoor {
   readonly authenticate: (request: FastifyRequest) => Promise<InternalViewer>;
   /** The same of who was let in before, without it counting as another use. */
   readonly recheck: (request: FastifyRequest) => Promise<InternalViewer>;
+  /** Told what each document costs that is let in. */
+  readonly onCost: (cost: number) => void;
   /** Under which name a caller's address is counted. */
   readonly clientOf: (request: FastifyRequest) => string;
 }
@@ -59,7 +62,7 @@ export function mountGraphql(server: FastifyInstance, door: GraphqlDoor): void {
   });
   const yoga = createGraphYoga(door, { kept, streams });
   const contextOf = contextsOf(door);
-  const known: KnownDoor = { kept, contextOf, publicUrl: door.services.publicUrl, log: door.log };
+  const known: KnownDoor = { kept, contextOf, publicUrl: door.services.publicUrl, log: door.log, onCost: door.onCost };
   const preflight = corsOf(door.corsOrigins);
 
   server.route({
@@ -74,6 +77,8 @@ export function mountGraphql(server: FastifyInstance, door: GraphqlDoor): void {
       buyerReferenceOf(request);
       noteCredential(request, viewer);
       request.bodyBytesMax = bytesMaxOf(viewer);
+      // Told so before it is read, where it says how long it is.
+      if (Number(request.headers["content-length"] ?? 0) > request.bodyBytesMax) throw fail("request_too_large");
     },
     errorHandler: (error, request, reply) => answerFailure(error, { request, reply, door }),
     handler: async (request, reply) => {
@@ -129,7 +134,7 @@ interface YogaParts {
 }
 
 function createGraphYoga(
-  { schema, plugins, services, log, doOnce, prepare, recheck, clientOf }: GraphqlDoor,
+  { schema, plugins, services, log, doOnce, prepare, recheck, clientOf, onCost }: GraphqlDoor,
   { kept, streams }: YogaParts,
 ): ReturnType<typeof createYoga<Arrival, GraphContext>> {
   const contextOf = contextsOf({ services, clientOf });
@@ -151,9 +156,11 @@ function createGraphYoga(
       maxDepthPlugin({ n: depthMax, ignoreIntrospection: true }),
       maxAliasesPlugin({ n: aliasesMax, allowList: [] }),
       maxDirectivesPlugin({ n: directivesMax }),
+      limitNames(),
+      limitIntrospection(),
       checkOnce(),
       requireCleanText(),
-      limitCost(schema),
+      limitCost(schema, onCost),
       noteQueries(kept),
       limitTime(),
       keepFailures(),
@@ -162,6 +169,7 @@ function createGraphYoga(
         prepare,
         contextIn: (context, transaction) => ({ ...context, ...createContext(services, context, transaction) }),
       }),
+      ...traceExecution(),
       streamSubscriptions({
         schema,
         streams,

@@ -34,15 +34,20 @@ interface Told {
   readonly status: number;
 }
 
-/** What the errors of a result stand for; what is our fault is logged. */
+/** The same for whoever asked; what is our fault is logged. */
 function tellFailures(result: ExecutionResult, asker: FastifyRequest, log: Log): Told {
-  const suggests = viewerOf(asker)?.role !== "storefront";
-  const failures = (result.errors ?? []).map((error) => failureOf(error, { result, suggests }));
+  const failures = failuresOf(result, viewerOf(asker)?.role !== "storefront");
+  if (failures.some(({ status }) => status >= 500)) asker.span?.markFailed();
   asker.failureCode = failures[0]?.code ?? null;
   for (const failure of failures) {
     if (failure.status >= 500) log.error({ requestId: asker.id, code: failure.code, err: failure.cause }, "A GraphQL request failed on our side.");
   }
   return { failures, status: statusOf(failures, result) };
+}
+
+/** What the errors of a result stand for. */
+export function failuresOf(result: ExecutionResult, suggests = false): readonly Failure[] {
+  return (result.errors ?? []).map((error) => failureOf(error, { result, suggests }));
 }
 
 /** A result that does not pass through Yoga, with its errors as they are sent. */

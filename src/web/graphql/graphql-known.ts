@@ -10,10 +10,12 @@ import type { CompiledDocument, Variables } from "./graphql-compiled.ts";
 import { type FailureServices, showResult } from "./graphql-failures.ts";
 import type { KeptQueries } from "./graphql-kept.ts";
 import { type Cost, uncleanVariable, withinTime } from "./graphql-limits.ts";
+import { tracedExecution } from "./graphql-trace.ts";
 
 export interface KnownDoor extends FailureServices {
   readonly kept: KeptQueries;
   readonly contextOf: (request: FastifyRequest) => GraphContext;
+  readonly onCost: (cost: number) => void;
 }
 
 export interface KnownAnswer {
@@ -32,8 +34,9 @@ export function answerKnown(request: FastifyRequest, door: KnownDoor): Promise<K
   const context = door.contextOf(request);
   const cost = affordableCost(document, context, variables);
   if (cost === undefined) return undefined;
-  const running = document.run(context, variables);
+  const running = tracedExecution(document.span, () => document.run(context, variables));
   if (!(running instanceof Promise) && running.data === undefined) return undefined;
+  door.onCost(cost.requested);
   return show(running, { request, door, cost });
 }
 

@@ -13,7 +13,7 @@ export interface Cost {
   readonly limit: number;
 }
 
-export function limitCost(schema: GraphQLSchema): Plugin<GraphContext> {
+export function limitCost(schema: GraphQLSchema, onCost: (cost: number) => void): Plugin<GraphContext> {
   return {
     onExecute({ args, setResultAndStopExecution }) {
       const cost = costFor(schema, args);
@@ -21,6 +21,7 @@ export function limitCost(schema: GraphQLSchema): Plugin<GraphContext> {
         setResultAndStopExecution({ errors: [asGraphqlError(tooCostly(cost))], extensions: { cost } });
         return undefined;
       }
+      onCost(cost.requested);
       return {
         onExecuteDone({ result, setResult }) {
           if (Symbol.asyncIterator in result) return;
@@ -143,8 +144,22 @@ export const uncleanVariable = (variables: Readonly<Record<string, unknown>>): s
 function uncleanValue(value: unknown, path: string): string | undefined {
   if (typeof value === "string") return isCleanText(value) ? undefined : path;
   if (typeof value !== "object" || value === null) return undefined;
+  if (Array.isArray(value)) return uncleanItem(value, path);
   for (const [key, item] of Object.entries(value)) {
+    // A name stands in what holds it: it is no step that a pointer could show.
+    if (!isCleanText(key)) return path;
     const found = uncleanValue(item, `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** A path is made for what is not clean alone, or holds others: lists are long. */
+function uncleanItem(items: readonly unknown[], path: string): string | undefined {
+  for (let index = 0; index < items.length; index += 1) {
+    const item = items[index];
+    if (typeof item === "string" ? isCleanText(item) : typeof item !== "object") continue;
+    const found = uncleanValue(item, `${path}/${index}`);
     if (found !== undefined) return found;
   }
   return undefined;

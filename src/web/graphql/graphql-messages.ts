@@ -3,6 +3,13 @@
  * has a name for, where it is, and what was expected there.
  */
 export function withoutValues(message: string): string {
+  return withoutQuotedValues(message.replaceAll(longName, "…"));
+}
+
+/** No name of the schema's is as long. A client's own would come back twice in each error. */
+const longName = /\w{201,}/g;
+
+function withoutQuotedValues(message: string): string {
   const variable = /^Variable "\$(?<name>\w+)" got invalid value /.exec(message)?.groups?.["name"];
   if (variable !== undefined) return `Variable "$${variable}"${placeOf(message, variable)} is not valid${expectationOf(message)}`;
   if (message.startsWith("Syntax Error: ")) return withoutForeignQuotes(message.replace(foundToken, "$<kind>"));

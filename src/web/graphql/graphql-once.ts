@@ -123,7 +123,8 @@ function inputsOf({ schema, document, operationName, variableValues }: Execution
 const refusal = (code: string, message: string): Failure =>
   failAt("idempotency_key_invalid", { in: "body", field: `/${idempotencyKeyArgument}`, code, message });
 
-function rootFields(selectionSet: SelectionSetNode, document: DocumentNode): FieldNode[] {
+/** But for what GraphQL answers of itself. */
+export function rootFields(selectionSet: SelectionSetNode, document: DocumentNode): FieldNode[] {
   return selectionSet.selections.flatMap((selection) => {
     if (selection.kind === Kind.FIELD) return selection.name.value.startsWith("__") ? [] : [selection];
     if (selection.kind === Kind.INLINE_FRAGMENT) return rootFields(selection.selectionSet, document);

@@ -2,6 +2,7 @@
  * The streams that a process has open: so many of one caller, so many in all, each for an hour at most. Whoever follows something shows the same
  * credential once a second, and is let in no longer than it is good.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { FastifyRequest } from "fastify";
 import type { Clock } from "#foundation/clock.ts";
 import { Failure, fail } from "#foundation/failure.ts";
@@ -43,6 +44,8 @@ export function createOpenStreams({ clock, recheck }: StreamParts): OpenStreams 
   const entries = new Set<Entry>();
   let checking: NodeJS.Timeout | undefined;
   let isOver = false;
+  // One look is for all of them: it is no part of the trace of whoever came first.
+  const inNobodysName = AsyncLocalStorage.snapshot();
   const open = (asker: FastifyRequest, callerId: string): OpenStream => {
     requireRoom([...entries], callerId, isOver);
     const over = new AbortController();
@@ -57,7 +60,7 @@ export function createOpenStreams({ clock, recheck }: StreamParts): OpenStreams 
     const shown = JSON.stringify([headers.authorization, headers.cookie]);
     const entry: Entry = { signal: over.signal, end, asker, callerId, shown, endsAt: clock.now().getTime() + lifeMsMax };
     entries.add(entry);
-    if (entries.size === 1) checking = setInterval(() => void check(), checkMs).unref();
+    if (entries.size === 1) checking = inNobodysName(() => setInterval(() => void check(), checkMs).unref());
     socket.once("close", gone);
     return entry;
   };

@@ -17,6 +17,8 @@ export const leaseMs = 20_000;
 const endpointSendingMax = 4;
 const installationSendingMax = 16;
 export const perSecondDefault = 25;
+/** Whoever wrote a time that is further ahead than any lease had a clock that was set back since: what it says of the bucket and of leases is over. */
+const aheadMsMax = 2 * leaseMs;
 /** Of what an endpoint bears in a second, so much may come at once. */
 const burstShare = 0.2;
 
@@ -41,12 +43,16 @@ export interface ClaimedDelivery {
   readonly url: string;
   /** Of the endpoint, as it was when this was taken. */
   readonly endpointVersion: number;
+  /** Of what brought the event about, where that is traced. */
+  readonly traceparent: string | null;
   /** As it was written when the event was. */
   readonly body: string;
   readonly attemptNumber: number;
   readonly isReplay: boolean;
   /** Since when the event waits to be heard. */
   readonly createdAt: Date;
+  /** When the event happened. */
+  readonly occurredAt: Date;
   /** Newest first: all that sign now. */
   readonly secrets: readonly SealedSecret[];
 }
@@ -67,16 +73,17 @@ export interface Claim {
 export async function claimDeliveries(db: Database, { endpointIds, deliveriesMax, now, probeEveryMs }: Claim): Promise<readonly ClaimedDelivery[]> {
   if (endpointIds.length === 0 || deliveriesMax <= 0) return [];
   const at = sql`${now}::timestamptz`;
+  const moment: Moment = { at, latest: sql`${new Date(now.getTime() + aheadMsMax)}::timestamptz` };
   const until = new Date(now.getTime() + leaseMs);
   const probeAt = new Date(now.getTime() + probeEveryMs);
   const claim = sql<ClaimedDelivery>`
     with room as (
-      select h.endpoint_id, h.installation_id, ${tokensNow(at)} as tokens, h.probe_at is not null as is_probe, u.under_way,
+      select h.endpoint_id, h.installation_id, ${tokensNow(moment)} as tokens, h.probe_at is not null as is_probe, u.under_way,
         'catalog:read' = any(i.scopes) as sees_catalog, i.status = 'active' as is_active,
-        case when h.probe_at is not null then 1 else least(floor(${tokensNow(at)})::integer, ${endpointSendingMax} - u.under_way) end as places
+        case when h.probe_at is not null then 1 else least(floor(${tokensNow(moment)})::integer, ${endpointSendingMax} - u.under_way) end as places
       from webhook_endpoint_health h join webhook_endpoint w on w.id = h.endpoint_id
         join installation i on i.id = w.installation_id
-        cross join lateral (select ${sending(sql`s.endpoint_id = h.endpoint_id`, at)} as under_way) u
+        cross join lateral (select ${sending(sql`s.endpoint_id = h.endpoint_id`, moment)} as under_way) u
       where h.endpoint_id = any(${endpointIds}::text[]) and w.status = 'enabled' and (h.probe_at is null or h.probe_at <= ${at})
       for update of h skip locked
     ), due as (
@@ -88,7 +95,7 @@ export async function claimDeliveries(db: Database, { endpointIds, deliveriesMax
         order by d.next_attempt_at, d.id limit greatest(r.places, 0) for update of d skip locked
       ) d
     ), ranked as (
-      select id, endpoint_id, installation_id, next_attempt_at, ${sending(sql`s.installation_id = due.installation_id`, at)}
+      select id, endpoint_id, installation_id, next_attempt_at, ${sending(sql`s.installation_id = due.installation_id`, moment)}
         + row_number() over (partition by installation_id order by turn, next_attempt_at, id) as place from due
     ), chosen as (
       select id, endpoint_id from ranked where place <= ${installationSendingMax} order by place, next_attempt_at, id limit ${deliveriesMax}
@@ -103,19 +110,28 @@ export async function claimDeliveries(db: Database, { endpointIds, deliveriesMax
     from chosen c, event e, webhook_endpoint w, merchant m
     where d.id = c.id and e.id = d.event_id and w.id = d.endpoint_id and m.id = d.merchant_id
     returning d.id, d.lease, d.event_id, e.type as event_type, d.endpoint_id, d.installation_id, d.merchant_id, m.mode, w.url, w.version as endpoint_version,
+      e.traceparent,
       case w.payload_mode when 'thin' then e.thin else e.snapshot end as body, d.attempt_count as attempt_number, d.replay_no > 0 as is_replay,
-      d.created_at, ${secretsOf(at)} as secrets`;
+      d.created_at, e.occurred_at, ${secretsOf(at)} as secrets`;
   return runStatement(db, claim);
 }
 
-const tokensNow = (at: RawBuilder<unknown>): RawBuilder<number> => {
+interface Moment {
+  readonly at: RawBuilder<unknown>;
+  /** What is later was written by a clock that is no more. */
+  readonly latest: RawBuilder<unknown>;
+}
+
+const tokensNow = ({ at, latest }: Moment): RawBuilder<number> => {
   const perSecond = sql`coalesce(w.max_per_second, ${perSecondDefault})`;
   const refilled = sql`h.tokens + greatest(extract(epoch from ${at} - h.tokens_at)::double precision, 0) * ${perSecond}`;
-  return sql<number>`least(greatest(${perSecond} * ${burstShare}::double precision, 1), ${refilled})`;
+  const burst = sql`greatest(${perSecond} * ${burstShare}::double precision, 1)`;
+  return sql<number>`case when h.tokens_at > ${latest} then ${burst} else least(${burst}, ${refilled}) end`;
 };
 
-const sending = (whose: RawBuilder<unknown>, at: RawBuilder<unknown>): RawBuilder<number> =>
-  sql<number>`(select count(*) from webhook_delivery s where s.status = 'sending' and ${whose} and s.next_attempt_at > ${at})::integer`;
+const sending = (whose: RawBuilder<unknown>, { at, latest }: Moment): RawBuilder<number> =>
+  sql<number>`(select count(*) from webhook_delivery s
+    where s.status = 'sending' and ${whose} and s.next_attempt_at > ${at} and s.next_attempt_at <= ${latest})::integer`;
 
 const secretsOf = (at: RawBuilder<unknown>): RawBuilder<readonly SealedSecret[]> => sql<readonly SealedSecret[]>`(
   select coalesce(json_agg(json_build_object('id', s.id, 'version', s.version, 'sealed', encode(s.sealed, 'base64'),

@@ -1,6 +1,7 @@
 /** One attempt of one delivery: opens the secrets, signs the body as it was written, sends it. */
 import { createHash, randomBytes } from "node:crypto";
 import type { Keyring } from "#foundation/encryption.ts";
+import { type SpanStart, traced } from "#foundation/tracing.ts";
 import type { AttemptResult, SafeSender } from "#webhooks/safe-request.ts";
 import { placeOfSecret, sign } from "#webhooks/signatures.ts";
 import type { ClaimedDelivery, SealedSecret } from "./claim-deliveries.ts";
@@ -17,7 +18,34 @@ const userAgent = "CommerceGateway-Webhooks/1";
 
 export function deliver(delivery: ClaimedDelivery, { sender, keyring, now, signal }: Delivering): Promise<AttemptResult> {
   const { url, body, mode } = delivery;
-  return sender.send({ url, body, headers: headersOf(delivery, { keyring, now }), isLoopbackAllowed: mode === "test", signal });
+  const traceId = traceIdOf(delivery.id);
+  return traced(spanOf(delivery, traceId), async (span) => {
+    const traceparent = span?.traceparent ?? `00-${traceId}-${randomBytes(8).toString("hex")}-00`;
+    const headers = { ...headersOf(delivery, { keyring, now }), traceparent };
+    const result = await sender.send({ url, body, headers, isLoopbackAllowed: mode === "test", signal });
+    span?.set({ "http.response.status_code": result.httpStatus ?? undefined, "error.type": result.errorCode ?? undefined });
+    if (result.errorCode !== null) span?.markFailed();
+    return result;
+  });
+}
+
+/** It is linked to what brought the event about, which did not wait for it. Where it goes is the receiver's business. */
+function spanOf({ id, eventId, eventType, endpointId, installationId, attemptNumber, traceparent }: ClaimedDelivery, traceId: string): SpanStart {
+  return {
+    name: "webhook attempt",
+    kind: "client",
+    ownTrace: { id: traceId },
+    causes: traceparent === null ? [] : [traceparent],
+    attributes: {
+      "http.request.method": "POST",
+      "http.request.resend_count": attemptNumber - 1,
+      "commerce.webhook.delivery.id": id,
+      "commerce.webhook.endpoint.id": endpointId,
+      "commerce.event.id": eventId,
+      "commerce.event.type": eventType,
+      "commerce.installation.id": installationId,
+    },
+  };
 }
 
 function headersOf(delivery: ClaimedDelivery, { keyring, now }: Pick<Delivering, "keyring" | "now">): Record<string, string> {
@@ -35,7 +63,6 @@ function headersOf(delivery: ClaimedDelivery, { keyring, now }: Pick<Delivering,
     "webhook-installation-id": installationId,
     "webhook-attempt": String(attemptNumber),
     "webhook-replay": String(isReplay),
-    traceparent: traceOf(id),
   };
 }
 
@@ -44,8 +71,7 @@ export function openSecret(keyring: Keyring, { id, sealed, dataKey, keyId }: Sea
   return keyring.open(decoded, placeOfSecret(id)).toString("utf8");
 }
 
-/** W3C Trace Context: all attempts of a delivery are one trace, each a span of its own. */
-function traceOf(deliveryId: string): string {
-  const trace = createHash("sha256").update(deliveryId).digest("hex").slice(0, 32);
-  return `00-${trace}-${randomBytes(8).toString("hex")}-00`;
+/** W3C Trace Context: all attempts of a delivery are one trace, each a span of its own, whichever process makes it. */
+function traceIdOf(deliveryId: string): string {
+  return createHash("sha256").update(deliveryId).digest("hex").slice(0, 32);
 }

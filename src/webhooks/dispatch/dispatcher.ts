@@ -2,6 +2,7 @@
  * Sends what has happened to whoever wants to hear of it. Everything it knows stands in the database, so that any number of processes do it together
  * and one that dies is missed by nobody; what it keeps in memory only says where to look first.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { DispatchParts } from "./dispatch-parts.ts";
 import { nextRetryAt } from "./due-endpoints.ts";
 import { createRound, type Round } from "./round.ts";
@@ -27,6 +28,8 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
   const { db, clock, log, stopMsMax = usualStopMsMax } = parts;
   const round = createRound(parts);
   const passes = createPasses(round, (err) => log.error({ err }, "Webhooks could not be dispatched."));
+  // Passes are made in nobody's name: whoever woke this may be in a trace of its own.
+  const inNobodysName = AsyncLocalStorage.snapshot();
   let isOver = false;
   let early: NodeJS.Timeout | undefined;
   let poll: NodeJS.Timeout | undefined;
@@ -40,7 +43,7 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
   };
   const lookSafely = (): void => void look().catch((err: unknown) => log.error({ err }, "Webhooks that are due could not be looked for."));
   return {
-    wake: () => passes.call({ isTold: true }),
+    wake: () => inNobodysName(() => passes.call({ isTold: true })),
     start: () => {
       passes.start();
       poll = setInterval(lookSafely, pollMs);

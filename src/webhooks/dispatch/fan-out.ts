@@ -16,6 +16,8 @@ export interface FannedOut {
   readonly events: number;
   /** Whose deliveries are due now. */
   readonly endpointIds: readonly string[];
+  /** Of what brought the events about, where that is traced. */
+  readonly causes: readonly string[];
 }
 
 /** A batch of the oldest. */
@@ -24,7 +26,8 @@ export function fanOut(db: Database, now: Date): Promise<FannedOut> {
     const taken = await takeEvents(transaction, now);
     const events = new Set(taken.map(({ eventId }) => eventId)).size;
     const matches = taken.filter((match): match is Match => match.endpointId !== null);
-    return { events, endpointIds: await insertDeliveries(transaction, { matches, now }) };
+    const causes = [...new Set(taken.flatMap(({ traceparent }) => traceparent ?? []))];
+    return { events, causes, endpointIds: await insertDeliveries(transaction, { matches, now }) };
   });
 }
 
@@ -34,10 +37,11 @@ interface Match {
   readonly merchantId: string;
   readonly installationId: string;
   readonly isAwaited: boolean;
+  readonly traceparent: string | null;
 }
 
 /** An event that nobody wants to hear of stands there once, without an endpoint. */
-type Taken = Match | { readonly eventId: string; readonly endpointId: null };
+type Taken = Match | { readonly eventId: string; readonly endpointId: null; readonly traceparent: string | null };
 
 /**
  * The oldest events, with everybody they concern. Orders, carts and what belongs to them are told to whoever may read them; what concerns one
@@ -47,12 +51,12 @@ type Taken = Match | { readonly eventId: string; readonly endpointId: null };
 async function takeEvents(transaction: Transaction, now: Date): Promise<readonly Taken[]> {
   const { rows } = await sql<Taken>`
     with taken as (
-      select id, merchant_id, installation_id, type, subject_type, subject_id from event where fanned_out_at is null
+      select id, merchant_id, installation_id, type, subject_type, subject_id, traceparent from event where fanned_out_at is null
       order by id limit ${batchEventsMax} for update skip locked
     ), fanned_out as (
       update event e set fanned_out_at = ${now}::timestamptz from taken where e.id = taken.id
     )
-    select e.id as event_id, w.id as endpoint_id, w.merchant_id, w.installation_id,
+    select e.id as event_id, e.traceparent, w.id as endpoint_id, w.merchant_id, w.installation_id,
       w.status = 'enabled' and (w.installation_status = 'active' or e.subject_type = 'installation') as is_awaited
     from taken e left join lateral (
       select w.id, w.merchant_id, w.installation_id, w.status, i.status as installation_status from webhook_endpoint w
@@ -71,8 +75,11 @@ async function insertDeliveries(
   { matches, now }: { readonly matches: readonly Match[]; readonly now: Date },
 ): Promise<string[]> {
   if (matches.length === 0) return [];
-  const rows = matches.map(({ isAwaited, ...match }) => ({
-    ...match,
+  const rows = matches.map(({ isAwaited, eventId, endpointId, merchantId, installationId }) => ({
+    eventId,
+    endpointId,
+    merchantId,
+    installationId,
     id: createId("webhookDelivery", now.getTime()),
     status: isAwaited ? ("pending" as const) : ("skipped" as const),
     nextAttemptAt: isAwaited ? now : null,

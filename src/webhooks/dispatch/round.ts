@@ -2,6 +2,8 @@
  * One round of dispatching: makes deliveries of what has happened, takes what is due and may go, and sends it. What it remembers is only which
  * endpoints are worth a look.
  */
+import { startSpan } from "#foundation/tracing.ts";
+import type { AttemptResult } from "#webhooks/safe-request.ts";
 import { claimDeliveries, type ClaimedDelivery } from "./claim-deliveries.ts";
 import { deliver } from "./deliver.ts";
 import type { DispatchParts } from "./dispatch-parts.ts";
@@ -44,7 +46,9 @@ export function createRound(parts: DispatchParts): Round {
   const { sending, send, idle, finish } = createAttempts(parts, warm);
   /** One batch, so that sending goes on however many there are. Gives how many events were new. */
   const spread = async (): Promise<number> => {
-    const { events, endpointIds } = await fanOut(db, clock.now());
+    const startedAt = new Date();
+    const { events, endpointIds, causes } = await fanOut(db, clock.now());
+    if (events > 0) startSpan({ name: "webhook fan-out", ownTrace: {}, causes, startedAt, attributes: { "commerce.events": events } })?.end();
     warm.heat(endpointIds);
     onMoved?.();
     return events;
@@ -135,11 +139,30 @@ async function attemptOf(attempting: Attempting, delivery: ClaimedDelivery): Pro
   const startedAt = clock.now();
   const recording = (): Recording => ({ db, successes, render, now: clock.now(), scale, random });
   try {
-    const result = await deliver(delivery, { sender, keyring, now: startedAt, signal });
+    const result = await seen(attempting, { delivery, startedAt }, deliver(delivery, { sender, keyring, now: startedAt, signal }));
     await recordAttempt(recording(), { delivery, startedAt, result });
   } catch (err) {
     if (!signal.aborted) log.error({ err, deliveryId, endpointId, attemptNumber }, "A webhook could not be sent.");
     const undone = signal.aborted ? giveBack(db, delivery, clock.now()) : postpone(recording(), delivery);
     await undone.catch(() => undefined);
+  }
+}
+
+interface Attempted {
+  readonly delivery: ClaimedDelivery;
+  readonly startedAt: Date;
+}
+
+/** Told as it was, whether or not it can be written down. */
+async function seen({ onAttempt, signal }: Attempting, { delivery, startedAt }: Attempted, attempt: Promise<AttemptResult>): Promise<AttemptResult> {
+  const isFirst = delivery.attemptNumber === 1 && !delivery.isReplay;
+  const waitedMs = isFirst ? startedAt.getTime() - delivery.occurredAt.getTime() : null;
+  try {
+    const result = await attempt;
+    onAttempt?.({ outcome: result.httpStatus ?? result.errorCode ?? "fault", durationMs: result.durationMs, waitedMs });
+    return result;
+  } catch (error) {
+    onAttempt?.({ outcome: signal.aborted ? "interrupted" : "fault", durationMs: null, waitedMs: null });
+    throw error;
   }
 }

@@ -86,7 +86,13 @@ describe("a compiled document", () => {
   );
 });
 
-const hundredFields: CompiledDocument = { fields: 100, operationName: null, costOf: () => 1, run: () => ({ data: {} }) };
+const hundredFields: CompiledDocument = {
+  fields: 100,
+  operationName: null,
+  span: { name: "graphql query" },
+  costOf: () => 1,
+  run: () => ({ data: {} }),
+};
 
 interface Desk extends KeptQueries {
   readonly tried: string[];

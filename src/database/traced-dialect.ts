@@ -1,0 +1,118 @@
+/**
+ * Statements and transactions as parts of a trace, on both databases: their text, in which values are numbers of parameters and never stand themselves.
+ * What nobody's trace asked for, as the looks of those who work beside requests, is not traced.
+ */
+import type { AbortableOperationOptions, CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from "kysely";
+import { isTracing, recordedSpan, type Span, type SpanStart, startSpan, traced } from "#foundation/tracing.ts";
+
+export function tracedDialect(dialect: Dialect): Dialect {
+  if (!isTracing()) return dialect;
+  return {
+    createAdapter: () => dialect.createAdapter(),
+    createIntrospector: (db) => dialect.createIntrospector(db),
+    createQueryCompiler: () => dialect.createQueryCompiler(),
+    createDriver: () => tracedDriver(dialect.createDriver()),
+  };
+}
+
+interface InUse {
+  /** Of the transaction that is open on it. */
+  transaction: Span | undefined;
+  /** How long it was waited for, until somebody has said it. */
+  waitedMs: number | undefined;
+}
+
+function tracedDriver(driver: Driver): Driver {
+  const inUse = new WeakMap<DatabaseConnection, InUse>();
+  const acquire = driver.acquireConnection.bind(driver);
+  const begin = driver.beginTransaction.bind(driver);
+  const commit = driver.commitTransaction.bind(driver);
+  const rollback = driver.rollbackTransaction.bind(driver);
+  driver.acquireConnection = async (options) => {
+    const askedAt = performance.now();
+    const connection = await acquire(options);
+    const waitedMs = performance.now() - askedAt;
+    const known = inUse.get(connection);
+    if (known === undefined) inUse.set(connection, traceStatements(connection, { transaction: undefined, waitedMs }));
+    else known.waitedMs = waitedMs;
+    return connection;
+  };
+  driver.beginTransaction = async (connection, settings) => {
+    const use = inUse.get(connection);
+    const begun = recordedSpan() === undefined ? undefined : startSpan({ name: "transaction", attributes: { ...system, ...waited(use) } });
+    if (use !== undefined) use.transaction = begun;
+    await begin(connection, settings).catch((error: unknown) => close(use, { error }));
+  };
+  driver.commitTransaction = async (connection) => {
+    const use = inUse.get(connection);
+    await commit(connection).catch((error: unknown) => close(use, { error }));
+    close(use, { outcome: "commit" });
+  };
+  driver.rollbackTransaction = async (connection) => {
+    const use = inUse.get(connection);
+    await rollback(connection).catch((error: unknown) => close(use, { error }));
+    close(use, { outcome: "rollback" });
+  };
+  return driver;
+}
+
+function close(use: InUse | undefined, end: { readonly outcome: string } | { readonly error: unknown }): void {
+  const span = use?.transaction;
+  if (use !== undefined) use.transaction = undefined;
+  if ("outcome" in end) span?.set({ "commerce.transaction.outcome": end.outcome });
+  else span?.fail(end.error);
+  span?.end();
+  if ("error" in end) throw end.error;
+}
+
+/** A connection keeps this for as long as it lives, as Kysely itself does for its log. */
+function traceStatements(connection: DatabaseConnection, use: InUse): InUse {
+  const execute = connection.executeQuery.bind(connection);
+  connection.executeQuery = <Row>(query: CompiledQuery, options?: AbortableOperationOptions): Promise<QueryResult<Row>> => {
+    const parent = use.transaction ?? recordedSpan();
+    if (parent === undefined) return execute<Row>(query, options);
+    const send = async (span: Span | undefined): Promise<QueryResult<Row>> => {
+      const result = await execute<Row>(query, options);
+      span?.set({ "db.response.returned_rows": result.rows.length });
+      return result;
+    };
+    return parent.run(() => traced(statementOf(query, use), send));
+  };
+  return use;
+}
+
+const system = { "db.system.name": "postgresql" } as const;
+
+function statementOf({ sql }: CompiledQuery, use: InUse): SpanStart {
+  const summary = summaryOf(sql);
+  return { name: summary, kind: "client", attributes: { ...system, "db.query.summary": summary, "db.query.text": sql, ...waited(use) } };
+}
+
+/** Said once, by whoever comes first. */
+function waited(use: InUse | undefined): { readonly "commerce.db.connection_wait_ms"?: number } {
+  if (use?.waitedMs === undefined) return {};
+  const waitedMs = Math.round(use.waitedMs * 100) / 100;
+  use.waitedMs = undefined;
+  return { "commerce.db.connection_wait_ms": waitedMs };
+}
+
+/** What it does, and to which table first: of several steps (`with`), what the last one does. */
+function summaryOf(sql: string): string {
+  const text = sql.replace(/^\/\*.*?\*\/\s*/s, "");
+  const isInSteps = /^with\b/i.test(text);
+  const main = isInSteps ? withoutParentheses(text) : text;
+  const steps = isInSteps ? [...main.matchAll(/(\w+)"? as (?:not )?(?:materialized )?#/gi)].map(([, name]) => name) : [];
+  const [verb = "statement"] = (isInSteps ? /\b(?:select|insert|update|delete|merge)\b/i : /[a-z]+/i).exec(main) ?? [];
+  const table = [...tablesOf(main), ...tablesOf(text)].find((name) => !steps.includes(name));
+  return table === undefined ? verb.toLowerCase() : `${verb.toLowerCase()} ${table}`;
+}
+
+/** A name with a parenthesis right behind it is a function; `for update` names nothing. */
+function* tablesOf(text: string): Generator<string> {
+  for (const [, name] of text.matchAll(/(?:\bfrom|\binto|\bjoin|(?<!\bfor )\bupdate)\s+"?(\w+)(?![\w(#.])/gi)) if (name !== undefined) yield name;
+}
+
+function withoutParentheses(text: string): string {
+  const less = text.replaceAll(/\([^()]*\)/g, "#");
+  return less === text ? text : withoutParentheses(less);
+}

@@ -1,0 +1,30 @@
+/** Wires what is measured to what is asked, and to the page that shows it. */
+import type { OpenDatabase } from "#database/connect.ts";
+import type { Clock } from "#foundation/clock.ts";
+import { createExposition } from "#metrics/exposition.ts";
+import type { Exchange } from "#metrics/gathering.ts";
+import { createInstruments, type Instruments } from "#metrics/instruments.ts";
+import { createQueueReader } from "#metrics/queue-figures.ts";
+import type { Readings } from "#metrics/readings.ts";
+import type { MetricsPage } from "#web/metrics.ts";
+import type { Role } from "./background.ts";
+import type { Settings } from "./settings.ts";
+
+export interface FigureParts {
+  readonly settings: Settings;
+  readonly database: OpenDatabase;
+  readonly clock: Clock;
+  readonly role: Role;
+  /** Where this is one of several processes. */
+  readonly exchange: Exchange | undefined;
+}
+
+export interface Figures extends Omit<Instruments, "registry"> {
+  readonly page: MetricsPage;
+}
+
+export function createFigures({ settings, database, clock, role, exchange }: FigureParts, readings: Omit<Readings, "pool">): Figures {
+  const { registry, ...instruments } = createInstruments({ role, engine: database.engine }, { ...readings, pool: () => database.pool() });
+  const exposition = createExposition({ registry, readQueue: createQueueReader({ db: database.db, clock }), exchange });
+  return { ...instruments, page: { ...exposition, token: settings.metricsToken, isBehindProxy: settings.trustProxy > 0 } };
+}

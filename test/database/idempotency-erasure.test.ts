@@ -1,0 +1,86 @@
+/** Answers that are forgotten: found by what they say, emptied, and their keys stay taken. */
+import { createHash } from "node:crypto";
+import { beforeAll, beforeEach, expect, it } from "vitest";
+import type { Database } from "#database/connect.ts";
+import { createDoOnce, emptyRecords, findRecords, type Recorded, type RecordKey } from "#database/idempotency.ts";
+import { inTransaction } from "#database/transaction.ts";
+import { createKeyring } from "#foundation/encryption.ts";
+import { describeOnBoth } from "#test/support/databases.ts";
+
+const keyring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
+const now = new Date("2026-05-01T10:00:00.000Z");
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+const keyOf = (ownerId: string, key: string): RecordKey => ({ ownerId, idempotencyKey: digest(key) });
+const placesOf = (keys: readonly RecordKey[]): string[] =>
+  keys.map(({ ownerId, idempotencyKey }) => `${ownerId} ${Buffer.from(idempotencyKey).toString("hex")}`).toSorted();
+
+describeOnBoth("the record of a request", (open) => {
+  let db: Database;
+  let at = now;
+  const ask = (ownerId: string, key: string, body: string) =>
+    createDoOnce({ db, keyring, now: () => at })({ ownerId, key, fingerprint: digest(key) }, () =>
+      Promise.resolve<Recorded>({ status: 200, contentType: "text/plain", body }),
+    );
+  const find = (ownerIds: readonly string[], since?: Date): Promise<RecordKey[]> =>
+    findRecords(db, keyring, { ownerIds, holds: (body) => body.includes("Anna"), ...(since === undefined ? {} : { since }) });
+  beforeAll(async () => {
+    ({ db } = await open());
+  });
+  beforeEach(async () => {
+    at = now;
+    await db.deleteFrom("idempotencyRecord").execute();
+    for (const [ownerId, key, body] of [
+      ["ins_1", "a", "Anna"],
+      ["ins_1", "b", "Berta"],
+      ["ins_2", "a", "Anna"],
+      ["ins_3", "a", "Anna"],
+    ] as const)
+      await ask(ownerId, key, body);
+  });
+
+  it("is found by what it answers, of those who are asked for alone", async () => {
+    expect(placesOf(await find(["ins_1", "ins_2"]))).toEqual(placesOf([keyOf("ins_1", "a"), keyOf("ins_2", "a")]));
+    expect(await find(["ins_4"])).toEqual([]);
+    expect(await find([])).toEqual([]);
+  });
+
+  it("is found from a time on, and that time is one of them", async () => {
+    at = new Date(now.getTime() + 1);
+    await ask("ins_1", "late", "Anna");
+    expect(placesOf(await find(["ins_1"], at))).toEqual(placesOf([keyOf("ins_1", "late")]));
+    expect(await find(["ins_1"], now)).toHaveLength(2);
+  });
+
+  it("is found among any number, each once", async () => {
+    const rows = Array.from({ length: 600 }, (_, index) => ({
+      ...keyOf("ins_9", String(index)),
+      fingerprint: digest("a"),
+      status: 200,
+      contentType: "text/plain",
+      ...keyring.seal("Anna", { table: "idempotency_record", column: "sealed", rowId: `ins_9 ${digest(String(index)).toString("base64")}` }),
+      createdAt: now,
+    }));
+    await db.insertInto("idempotencyRecord").values(rows).execute();
+    const found = await find(["ins_1", "ins_9"]);
+    expect([found.length, new Set(placesOf(found)).size]).toEqual([601, 601]);
+  });
+
+  it("that does not open is found too, and what else goes wrong is not passed over", async () => {
+    const other = createKeyring([{ id: "k2", key: Buffer.alloc(32, 8) }]);
+    expect(await findRecords(db, other, { ownerIds: ["ins_1"], holds: () => expect.unreachable() })).toHaveLength(2);
+    const broken = { ...keyring, open: () => expect.unreachable("The disk is gone.") };
+    await expect(findRecords(db, broken, { ownerIds: ["ins_1"], holds: () => true })).rejects.toThrow("The disk is gone.");
+  });
+
+  it("is emptied, once however often it is named, and its key stays taken", async () => {
+    const key = keyOf("ins_1", "a");
+    const empty = (keys: readonly RecordKey[]): Promise<number> => inTransaction(db, (transaction) => emptyRecords(transaction, keyring, keys));
+    expect(await empty([key, { ...key }, keyOf("ins_1", "none")])).toBe(1);
+    expect(placesOf(await find(["ins_1", "ins_2"]))).toEqual(placesOf([keyOf("ins_2", "a")]));
+    await expect(ask("ins_1", "a", "Anna")).rejects.toMatchObject({ code: "idempotency_key_reused" });
+    expect(await ask("ins_2", "a", "")).toMatchObject({ isReplay: true, recorded: { body: "Anna" } });
+    expect(await ask("ins_1", "b", "")).toMatchObject({ isReplay: true, recorded: { body: "Berta" } });
+    expect(await findRecords(db, keyring, { ownerIds: ["ins_1"], holds: (body) => body === "" })).toHaveLength(1);
+    expect(await empty([])).toBe(0);
+  });
+});

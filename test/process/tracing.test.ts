@@ -1,0 +1,57 @@
+/** A process that serves sends its traces by itself, the last of them at its end; and whoever collects them may be away without anybody noticing. */
+import { randomUUID } from "node:crypto";
+import { expect, it, vi } from "vitest";
+import { freePort } from "#soak/service.ts";
+import { startCollector } from "#test/support/collector.ts";
+import { demoPlace } from "#test/support/copies.ts";
+import { type Running, startService } from "#test/support/process.ts";
+
+/** Cold starts on a machine that has other things to do. */
+vi.setConfig({ testTimeout: 180_000 });
+
+async function start(environment: Readonly<Record<string, string>>): Promise<Running> {
+  const place = await demoPlace("pglite");
+  return startService({ DATA_DIR: place.folder, ...place.environment, ...environment });
+}
+
+const products = (address: string): Promise<Response> => fetch(`${address}/api/v1/catalog/merchants/${randomUUID()}/products/none`);
+
+it("sends what it has before it ends, under the names and with the headers of the standard variables, and of the share that is asked for", async () => {
+  await using collector = await startCollector();
+  const service = await start({
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+    OTEL_EXPORTER_OTLP_HEADERS: "x-tenant=shop",
+    OTEL_SERVICE_NAME: "shop-gateway",
+    OTEL_TRACES_SAMPLER: "parentbased_traceidratio",
+    OTEL_TRACES_SAMPLER_ARG: "0",
+  });
+  const [traceId, spanId] = [randomUUID().replaceAll("-", ""), "00f067aa0ba902b7"];
+  const url = `${service.address}/api/v1/catalog/merchants/nobody/products/none`;
+  expect((await fetch(url, { headers: { traceparent: `00-${traceId}-${spanId}-01` } })).status).toBe(404);
+  expect((await products(service.address)).status).toBe(404);
+  // A body comes by its connection, which is nobody's trace.
+  const [, token = ""] = /\(admin\): (\S+)/.exec(service.output()) ?? [];
+  const headers = { "content-type": "application/json", authorization: `Bearer ${token}`, traceparent: `00-${traceId}-${spanId}-01` };
+  expect((await fetch(`${service.address}/graphql`, { method: "POST", headers, body: '{"query":"{ viewer { role } }"}' })).status).toBe(200);
+  expect(await service.stop()).toEqual({ code: 0, signal: null });
+  expect(collector.spans.filter(({ name }) => name === "graphql query")).toMatchObject([{ traceId }]);
+  const requests = collector.spans.filter(({ kind }) => kind === 2);
+  expect(requests).toMatchObject(
+    [404, 200].map((status) => ({ traceId, parentSpanId: spanId, service: "shop-gateway", attributes: { "http.response.status_code": status } })),
+  );
+  expect(collector.spans.filter((span) => span.traceId === traceId && span.kind === 3).length).toBeGreaterThan(0);
+  expect(collector.headers()).toMatchObject({ "x-tenant": "shop", "content-type": "application/json" });
+});
+
+it("answers and ends as ever where the collector is away, and says so", async () => {
+  const service = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}` });
+  expect((await products(service.address)).status).toBe(404);
+  await expect.poll(() => service.output(), { timeout: 30_000 }).toContain("traces_lost");
+  expect((await products(service.address)).status).toBe(404);
+  expect(await service.stop()).toEqual({ code: 0, signal: null });
+});
+
+it("does not start with a sampler that there is none of", async () => {
+  const starting = start({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318", OTEL_TRACES_SAMPLER: "sometimes" });
+  await expect(starting).rejects.toThrow("OTEL_TRACES_SAMPLER must be one of always_on, ");
+});

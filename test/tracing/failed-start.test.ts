@@ -1,0 +1,20 @@
+/** A start that fails still ends its traces, the last of which tell why. */
+import { expect, it } from "vitest";
+import { readSettings } from "#app/settings.ts";
+import { serveAlone } from "#cli/one-process.ts";
+import { createLog } from "#foundation/log.ts";
+import { isTracing } from "#foundation/tracing.ts";
+import { freePort } from "#soak/service.ts";
+import { startCollector } from "#test/support/collector.ts";
+
+it("ends its traces where there is no database", async () => {
+  await using collector = await startCollector();
+  const settings = readSettings({
+    DATABASE_URL: `postgres://nobody@127.0.0.1:${await freePort()}/none`,
+    ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`,
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+    PORT: "0",
+  });
+  await expect(serveAlone({ settings, role: "gateway", log: createLog("silent") })).rejects.toThrow("ECONNREFUSED");
+  expect(isTracing()).toBe(false);
+});

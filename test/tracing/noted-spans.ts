@@ -1,0 +1,41 @@
+/** A tracer that only notes what was begun: for parts that are looked at without a collector. */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { onTestFinished } from "vitest";
+import { type Attributes, type Span, type Tracer, useTracer } from "#foundation/tracing.ts";
+
+export interface NotedSpan {
+  readonly name: string;
+  readonly traceId: string;
+  readonly attributes: Attributes;
+  readonly isFailed: boolean;
+  readonly isEnded: boolean;
+}
+
+/** Until the test is over. */
+export function noteSpans(): readonly NotedSpan[] {
+  const noted: NotedSpan[] = [];
+  const current = new AsyncLocalStorage<Span>();
+  const start: Tracer["start"] = ({ name, ownTrace, attributes = {} }) => {
+    const traceId = (ownTrace === undefined ? current.getStore()?.traceId : undefined) ?? `trace ${noted.length}`;
+    const state = { name, traceId, attributes, isFailed: false, isEnded: false };
+    noted.push(state);
+    const markFailed = (): void => void (state.isFailed = true);
+    const span: Span = {
+      traceId,
+      traceparent: traceId,
+      isRecorded: true,
+      set: (more) => {
+        // What is set to nothing is not there.
+        if (!state.isEnded) state.attributes = { ...state.attributes, ...(JSON.parse(JSON.stringify(more)) as Attributes) };
+      },
+      fail: markFailed,
+      markFailed,
+      end: () => void (state.isEnded = true),
+      run: (work) => current.run(span, work),
+    };
+    return span;
+  };
+  useTracer({ start, current: () => current.getStore() });
+  onTestFinished(() => useTracer(undefined));
+  return noted;
+}
