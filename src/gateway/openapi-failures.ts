@@ -8,6 +8,8 @@ export function errorCodesOf(operation: Operation): FailureCode[] {
   const codes = new Set<FailureCode>([
     "malformed_request",
     "unknown_parameter",
+    // Of a query that cannot be read, also where none is known.
+    "invalid_parameter",
     ...parameterCodes(operation),
     ...bodyCodes(operation),
     ...credentialCodes(operation),
@@ -31,7 +33,6 @@ function parameterCodes({ parameters }: Operation): FailureCode[] {
   if (query.length === 0) return [];
   const has = (format: string): boolean => query.some(({ schema }) => schema["format"] === format);
   return [
-    "invalid_parameter",
     ...(query.some(({ required }) => required) ? (["missing_parameter"] as const) : []),
     ...(has("locale") ? (["invalid_locale"] as const) : []),
     ...(has("country-code") ? (["unknown_market"] as const) : []),

@@ -9,6 +9,15 @@ const codes: Readonly<Record<string, FailureCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "request_timeout",
 };
 
+/** Of browsers that came by https once: they do not ask in the clear again. */
+const onlyHttps = "max-age=31536000";
+
+/** What every answer says to browsers. */
+export function browserHeaders(publicUrl: string): Readonly<Record<string, string>> {
+  const always = { "x-content-type-options": "nosniff" };
+  return publicUrl.startsWith("https:") ? { ...always, "strict-transport-security": onlyHttps } : always;
+}
+
 export function answerClientError(error: Error & { readonly code?: string }, socket: Socket, publicUrl: string): void {
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy();
@@ -23,6 +32,7 @@ export function answerClientError(error: Error & { readonly code?: string }, soc
       "Content-Type: application/json; charset=utf-8",
       "Cache-Control: no-store",
       `X-Request-Id: ${requestId}`,
+      ...Object.entries(browserHeaders(publicUrl)).map(([name, value]) => `${name}: ${value}`),
       `Content-Length: ${Buffer.byteLength(body)}`,
       "Connection: close",
       "",

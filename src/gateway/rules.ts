@@ -107,18 +107,16 @@ function wording({ keyword, message, parentSchema, schema }: ErrorObject): strin
 }
 
 function uncleanTexts(value: unknown, path: string): Fault[] {
-  if (typeof value === "string") {
-    if (isCleanText(value)) return [];
-    const detail: FailureDetail = {
-      in: "body",
-      field: path,
-      code: "control_character",
-      message: `${path} has a control character or a lone surrogate.`,
-    };
-    return [{ failure: "invalid_field", detail }];
-  }
+  if (typeof value === "string") return uncleanText(value, path);
   if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([key, item]) => uncleanTexts(item, `${path}/${pointerStep(key)}`));
+  // A name stands in what holds it: it is no step that a pointer could show.
+  return Object.entries(value).flatMap(([key, item]) => uncleanText(key, path).concat(uncleanTexts(item, `${path}/${pointerStep(key)}`)));
+}
+
+function uncleanText(text: string, field: string): Fault[] {
+  if (isCleanText(text)) return [];
+  const message = `${field} has a control character or a lone surrogate.`;
+  return [{ failure: "invalid_field", detail: { in: "body", field, code: "control_character", message } }];
 }
 
 const pointerStep = (text: string): string => text.replaceAll("~", "~0").replaceAll("/", "~1");

@@ -1,6 +1,8 @@
-/** Under overload who shows a credential is served for longer than who shows none, whichever way it is shown. */
+/** Under overload who shows a credential is served for longer than who shows none, whichever way it is shown; whoever looks after the service always is. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { isShed } from "#gateway/server.ts";
+import { createLog } from "#foundation/log.ts";
+import { createServer, isShed } from "#gateway/server.ts";
 
 it.each([
   ["nobody known", {}, [true, true]],
@@ -8,5 +10,33 @@ it.each([
   ["the console's pages, whose session is in a cookie", { cookie: "console=x", "x-commerce-console": "1" }, [false, true]],
   ["what those ask by themselves", { cookie: "console=x", "x-commerce-console": "background" }, [false, true]],
 ])("sends away %s", (_who, headers, shed) => {
-  expect([isShed(headers, 1_500), isShed(headers, 3_000)]).toEqual(shed);
+  expect([isShed({ headers, route: "/graphql" }, 1_500), isShed({ headers, route: "/graphql" }, 3_000)]).toEqual(shed);
+});
+
+it.each(["/healthz", "/readyz", "/metrics"])("says under any load how it is: %s", (route) => {
+  expect(isShed({ headers: {}, route }, 60_000)).toBe(false);
+});
+
+/** Nothing else has its turn for so long. */
+function block(ms: number): void {
+  const until = performance.now() + ms;
+  while (performance.now() < until);
+}
+
+it("answers the one and sends away the other when the event loop stood still", async () => {
+  const server = await createServer({ publicUrl: "https://shop.test", log: createLog("silent"), proxies: 0 });
+  for (const url of ["/healthz", "/readyz", "/metrics", "/anything"]) server.get(url, () => "here");
+  await server.listen({ port: 0, host: "127.0.0.1" });
+  try {
+    // Twice, since what it finds out in the first two seconds is of its start.
+    for (let turn = 0; turn < 2; turn += 1) {
+      block(1_300);
+      await nextTurn();
+      await nextTurn();
+    }
+    const statusOf = async (url: string): Promise<number> => (await server.inject(url)).statusCode;
+    expect(await Promise.all(["/anything", "/healthz", "/readyz", "/metrics"].map(statusOf))).toEqual([503, 200, 200, 200]);
+  } finally {
+    await server.close();
+  }
 });

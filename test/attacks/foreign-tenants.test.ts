@@ -1,0 +1,146 @@
+/**
+ * The ways to another merchant that no id at its own place shows (graph/foreign-ids, gateway/foreign-ids): the place in a list, a key that was used, a
+ * stream, a table, a page, a search.
+ */
+import { beforeAll, describe, expect, it } from "vitest";
+import { createPerson } from "#test/oauth/people.ts";
+import { askGraph } from "#test/operations/cart-calls.ts";
+import { createWebhook, endpointsUrl, makeEndpoint, receiver } from "#test/operations/webhook-calls.ts";
+import { useStreams } from "#test/graph/live/streams.ts";
+import { useWorld } from "#test/support/use-world.ts";
+import { askAs, scriptHeaders, signInAs } from "#test/web/console/console-calls.ts";
+
+const world = useWorld("pglite", { environment: { PORT: "0" }, role: "gateway" });
+/** Of the second merchant's admin. */
+let token = "";
+
+beforeAll(async () => {
+  await world().app.listen();
+  const input = { name: "Stranger", role: "ADMIN", merchantId: world().demo.merchants.second.id };
+  const made = await askGraph(
+    world(),
+    "mutation ($input: InternalTokenCreateInput!) { internalTokenCreate(input: $input) { value } }",
+    { input },
+    { token: "operator" },
+  );
+  token = made.data.value;
+});
+
+describe("a place in a list", () => {
+  it.each(["products", "orders", "carts", "promotions", "installations", "auditEntries", "apiKeys", "staffAccounts"])(
+    "of another merchant's %s leads into one's own, as a place that nobody has",
+    async (list) => {
+      const asked = `edges { cursor node { id } }`;
+      const idsOf = async (args: string, of: string): Promise<string[]> => {
+        const { body } = await world().graphql(`{ ${list}${args} { ${asked} } }`, { token: of });
+        return (body.data?.[list]?.edges ?? []).map(({ node }: { node: { id: string } }) => node.id);
+      };
+      const { body } = await world().graphql(`{ ${list}(first: 100) { ${asked} } }`);
+      const cursors: string[] = body.data[list].edges.map(({ cursor }: { cursor: string }) => cursor);
+      const own = await idsOf("(first: 100)", token);
+      for (const cursor of cursors.slice(0, 5))
+        for (const args of [`(first: 100, after: ${JSON.stringify(cursor)})`, `(last: 100, before: ${JSON.stringify(cursor)})`])
+          for (const id of await idsOf(args, token)) expect(own).toContain(id);
+    },
+  );
+});
+
+describe("an idempotency key", () => {
+  it("of another merchant's is one's own to use: its answer is never shown", async () => {
+    const headers = { "idempotency-key": "the-very-same-key-of-both" };
+    const body = { url: receiver(), eventTypes: ["*"] };
+    const mine = await createWebhook(world(), { key: "full", headers, body });
+    const theirs = await createWebhook(world(), { key: "otherMerchant", headers, body });
+    expect([mine.status, theirs.status, theirs.headers["idempotent-replayed"]]).toEqual([200, 200, "false"]);
+    expect(theirs.body.data.endpoint.id).not.toBe(mine.body.data.endpoint.id);
+    expect(theirs.body.data.secret.value).not.toBe(mine.body.data.secret.value);
+    const again = await world().send({
+      method: "POST",
+      url: endpointsUrl,
+      headers: { ...headers, authorization: `Bearer ${world().demo.keys.otherMerchant}` },
+      body,
+    });
+    expect(again.body.data.endpoint.id).toBe(theirs.body.data.endpoint.id);
+  });
+});
+
+describe("a stream", () => {
+  const followed = useStreams(world);
+
+  it("of what is another merchant's begins as one of what is not there", async () => {
+    const { demo } = world();
+    const { id: endpointId } = await makeEndpoint(world());
+    const things = [
+      ["cartChanged", "id", demo.carts.active, "id"],
+      ["orderChanged", "id", demo.orders.delivered, "id"],
+      ["deliveryChanged", "endpointId", endpointId, "readAnew"],
+    ] as const;
+    for (const [field, argument, id, selection] of things) {
+      const told: string[] = [];
+      for (const asked of [id, `${id.slice(0, -26)}${"0".repeat(26)}`]) {
+        const stream = await followed({ token, query: `subscription { ${field}(${argument}: "${asked}") { ${selection} } }` });
+        told.push(
+          JSON.stringify(await stream.next())
+            .replaceAll(/req_\w{26}/g, "req")
+            .replaceAll(asked, "id"),
+        );
+      }
+      expect(JSON.parse(told[0] ?? "")).toMatchObject({ data: { [field]: null } });
+      expect(told[1]).toBe(told[0]);
+    }
+  });
+});
+
+describe("what is looked up by words", () => {
+  it("finds no product of another merchant's that is not published", async () => {
+    const { db } = world().database;
+    const hidden = await db
+      .selectFrom("product")
+      .innerJoin("variant", "variant.productId", "product.id")
+      .select(["product.id", "sku"])
+      .where("product.status", "!=", "published")
+      .limit(3)
+      .execute();
+    expect(hidden.length).toBeGreaterThan(0);
+    for (const { id, sku } of hidden) {
+      const { text } = await world().get(`/api/v1/search?q=${encodeURIComponent(sku)}&locale=en&market=DE&sort=relevance&page=1&pageSize=50`);
+      expect(text).not.toContain(id);
+    }
+  });
+
+  it("tells a table's reader nothing by a filter", async () => {
+    const { endpoint: id } = world().demo.webhooks;
+    const { started } = await world()
+      .database.db.selectFrom("webhookAttempt")
+      .innerJoin("webhookDelivery", "webhookDelivery.id", "deliveryId")
+      .where("endpointId", "=", id)
+      .select("startedAt as started")
+      .executeTakeFirstOrThrow();
+    const day = started.toISOString().slice(0, 10);
+    const asked = async (endpointId: string, of: string): Promise<unknown> => {
+      const url = `/reports/webhook-health.csv?from=${day}&to=${day}&timeZone=UTC&endpointId=${endpointId}`;
+      const { status, text } = await world().get(url, { authorization: `Bearer ${of}` });
+      return { status, text };
+    };
+    const foreign = await asked(id, token);
+    expect(foreign).toEqual({ status: 200, text: expect.stringMatching(/^day,startsAt/) });
+    expect(await asked(`${id.slice(0, -26)}${"0".repeat(26)}`, token)).toEqual(foreign);
+    // There is something to be told.
+    expect(await asked(id, world().demo.tokens.admin)).not.toEqual(foreign);
+  });
+});
+
+describe("a person of another merchant", () => {
+  it("sees at the console what that merchant's token sees, and nothing by the tenant's name in a call", async () => {
+    const { email } = await createPerson(world(), "second");
+    const cookie = await signInAs(world(), email);
+    const { first } = world().demo.merchants;
+    const { body } = await askAs(
+      world(),
+      cookie,
+      `{ merchant(id: "${first.id}") { id } order(id: "${world().demo.orders.delivered}") { id } orders(merchantId: "${first.id}") { totalCount } }`,
+      scriptHeaders(world()),
+    );
+    expect(JSON.stringify(body.data ?? {})).not.toMatch(/:\s*"\w|[1-9]/);
+  });
+});

@@ -1,0 +1,72 @@
+/** Figure 15: what is sent to /graphql to hurt it is refused, in the shape of every other refusal, before anything is done for it. How soon: `npm run soak`. */
+import { getIntrospectionQuery } from "graphql";
+import { describe, expect, it } from "vitest";
+import { mapQuery } from "#browser/type-map/introspection.ts";
+import { faultsMax } from "#web/graphql/graphql-rules.ts";
+import { useWorld } from "#test/support/use-world.ts";
+import type { Answer } from "#test/support/world.ts";
+import { type HostileDocument, hostileDocuments } from "./hostile-documents.ts";
+
+const world = useWorld();
+const documents = [...hostileDocuments.values()].flat();
+const answerLengthMax = 32 * 1024;
+
+function send({ body, headers }: Omit<HostileDocument, "name">): Promise<Answer> {
+  const authorization = `Bearer ${world().demo.tokens.storefront}`;
+  return world().send({ method: "POST", url: "/graphql", headers: { authorization, ...headers }, body });
+}
+
+describe("what is sent to hurt the graph", () => {
+  it("is more than 200 documents", () => {
+    expect(new Set(documents.map(({ name }) => name)).size).toBe(documents.length);
+    expect(documents.length).toBeGreaterThanOrEqual(200);
+  });
+
+  it.each([...hostileDocuments.keys()])("is refused, and nothing is done for it: %s", async (kind) => {
+    const { statements } = world();
+    for (const document of hostileDocuments.get(kind) ?? []) {
+      statements.length = 0;
+      const { status, body, text } = await send(document);
+      const error = body?.errors?.[0]?.extensions;
+      const told = { name: document.name, status, retryable: error?.retryable, requestId: error?.requestId, data: body?.data };
+      expect(told).toEqual({ name: document.name, status: 400, retryable: false, requestId: expect.stringMatching(/^req_/), data: undefined });
+      expect(body.errors.length).toBeLessThanOrEqual(faultsMax + 1);
+      expect(text.length).toBeLessThan(answerLengthMax);
+      expect(statements.filter((statement) => !statement.includes("internal_token"))).toEqual([]);
+    }
+  });
+});
+
+describe("introspection", () => {
+  const asked = async (query: string): Promise<unknown> => {
+    const { status, body } = await send({ body: JSON.stringify({ query }) });
+    return { status, message: body.errors?.[0].message };
+  };
+
+  const everything = { descriptions: true, specifiedByUrl: true, directiveIsRepeatable: true, schemaDescription: true, inputValueDeprecation: true };
+
+  it.each([
+    ["the map of types", mapQuery],
+    ["tools", getIntrospectionQuery({ ...everything, oneOf: true })],
+    ["tools that know nothing of today's GraphQL", getIntrospectionQuery()],
+    ["tools that find out what there is", '{ a: __type(name: "__Type") { fields { name } } b: __type(name: "__Field") { fields { name } } }'],
+  ])("is answered as %s ask for it", async (_name, query) => {
+    expect(await asked(query)).toEqual({ status: 200, message: undefined });
+  });
+
+  it.each([
+    ["the schema", "{ __schema { queryType { name } } a: __schema { queryType { name } } }"],
+    ["what is in it", "{ __schema { a: types { name } b: types { name } } }"],
+    ["a fragment of it", "{ __schema { types { ...T } } } fragment T on __Type { fields { name } ofType { a: fields { name } } }"],
+    ["what each has", "{ __schema { types { a: __typename b: __typename } } }"],
+  ])("takes no second name of %s, which would write it out again", async (_name, query) => {
+    expect(await asked(query)).toEqual({ status: 400, message: "Introspection asks for each field under one name, but for __type." });
+  });
+
+  it("asks for ten types at most", async () => {
+    const types = (count: number): string =>
+      `{ ${Array.from({ length: count }, (_, index) => `a${index}: __type(name: "Cart") { name }`).join(" ")} }`;
+    expect(await asked(types(10))).toEqual({ status: 200, message: undefined });
+    expect(await asked(types(11))).toEqual({ status: 400, message: "A query may ask for 10 types with __type." });
+  });
+});

@@ -1,0 +1,225 @@
+/**
+ * HTTP as attackers write it, over a real socket: no request hides in another, no header of a stranger's leads anybody elsewhere, and what waits takes
+ * nothing from others. What Node refuses by itself stands in gateway/http.test.ts.
+ */
+import { beforeAll, describe, expect, it } from "vitest";
+import { portOf, request, sendRaw } from "#test/support/raw-http.ts";
+import { useWorld } from "#test/support/use-world.ts";
+import { exchange, lines, statusesOf } from "./sockets.ts";
+
+const world = useWorld("pglite", { environment: { PORT: "0" } });
+const host = "Host: api.test";
+const evil = "evil.example";
+
+beforeAll(async () => {
+  Object.assign(world().app.server.server, { connectionsCheckingInterval: 50, headersTimeout: 500, requestTimeout: 500, keepAliveTimeout: 200 });
+  await world().app.listen();
+});
+
+describe("a request within a request", () => {
+  /** What only somebody with a key may see: its answer would be a 200. */
+  const hidden = (): string =>
+    lines("GET /api/v1/open/identity HTTP/1.1", host, `Authorization: Bearer ${world().demo.keys.full}`, "Connection: close", "", "");
+  const post = (...headers: string[]): string => lines("POST /graphql HTTP/1.1", host, "Content-Type: application/json", ...headers, "", "");
+  const length = (text: string): string => `Content-Length: ${text.length}`;
+
+  const smuggled: readonly (readonly [name: string, bytes: () => string])[] = [
+    ["behind a length beside chunks", () => post("Content-Length: 4", "Transfer-Encoding: chunked") + `0\r\n\r\n${hidden()}`],
+    ["behind chunks beside a length", () => post("Transfer-Encoding: chunked", "Content-Length: 4") + `0\r\n\r\n${hidden()}`],
+    ["behind two lengths", () => post("Content-Length: 0", length(hidden())) + hidden()],
+    ["behind two lengths on one line", () => post(`Content-Length: 0, ${hidden().length}`) + hidden()],
+    ["behind a length with a sign", () => post("Content-Length: +0") + hidden()],
+    ["behind a length in hexadecimal", () => post("Content-Length: 0x0") + hidden()],
+    ["behind a length with a blank in it", () => post("Content-Length: 0 0") + hidden()],
+    ["behind a coding that is none", () => post("Transfer-Encoding: xchunked") + `0\r\n\r\n${hidden()}`],
+    ["behind a coding that comes after chunks", () => post("Transfer-Encoding: chunked, identity") + `0\r\n\r\n${hidden()}`],
+    ["behind a coding on a folded line", () => post("Transfer-Encoding:", " chunked", "Content-Length: 0") + `0\r\n\r\n${hidden()}`],
+    ["behind a blank before the colon", () => post("Transfer-Encoding : chunked", "Content-Length: 0") + `0\r\n\r\n${hidden()}`],
+    ["behind a tab after the coding", () => post("Transfer-Encoding: chunked\u000b") + `0\r\n\r\n${hidden()}`],
+    ["behind a size in another notation", () => post("Transfer-Encoding: chunked") + `0x0\r\n\r\n${hidden()}`],
+    ["behind a negative size", () => post("Transfer-Encoding: chunked") + `-1\r\n\r\n${hidden()}`],
+    ["behind a size beyond all numbers", () => post("Transfer-Encoding: chunked") + `FFFFFFFFFFFFFFFFF\r\n\r\n${hidden()}`],
+    ["behind a chunk that is longer than told", () => post("Transfer-Encoding: chunked") + `1\r\nabc0\r\n\r\n${hidden()}`],
+    ["behind a bare line feed after a size", () => post("Transfer-Encoding: chunked") + `1\na\r\n0\r\n\r\n${hidden()}`],
+    ["behind an extension without an end", () => post("Transfer-Encoding: chunked") + `1;${"x".repeat(20_000)}\r\na\r\n0\r\n\r\n${hidden()}`],
+    ["behind a bare carriage return", () => post("X: a\rTransfer-Encoding: chunked", "Content-Length: 0") + `0\r\n\r\n${hidden()}`],
+    ["behind a NUL in a name", () => post("Trans\u0000fer-Encoding: chunked") + `0\r\n\r\n${hidden()}`],
+    ["behind HTTP/0.9", () => `GET /healthz\r\n\r\n${hidden()}`],
+    ["behind HTTP/1.0 in chunks", () => post("Transfer-Encoding: chunked").replace("HTTP/1.1", "HTTP/1.0") + `5\r\nhello\r\n0\r\n\r\n${hidden()}`],
+  ];
+
+  it.each(smuggled)("is never read: %s", async (_name, bytes) => {
+    const statuses = statusesOf(await exchange(portOf(world()), bytes()));
+    expect(statuses).not.toContain(200);
+    expect(statuses.length).toBeGreaterThan(0);
+    // Who lacks a credential is told so by the head alone; what comes behind it is then no HTTP.
+    expect(statuses.every((status, index) => (index === 0 ? status >= 400 && status < 500 : status === 400))).toBe(true);
+    expect(statuses.length).toBeLessThanOrEqual(2);
+  });
+
+  it("is no request either in what a refused one has left unread", async () => {
+    const bytes = post("Content-Type: text/plain", "Authorization: Bearer x", length(hidden())) + hidden();
+    expect(statusesOf(await exchange(portOf(world()), bytes + hidden()))).toEqual([401, 200]);
+  });
+
+  it("as a trailer is no header", async () => {
+    const bytes = lines(
+      "GET /api/v1/open/identity HTTP/1.1",
+      host,
+      "Transfer-Encoding: chunked",
+      "Trailer: Authorization",
+      "Connection: close",
+      "",
+      "",
+    );
+    const text = await exchange(portOf(world()), `${bytes}0\r\nAuthorization: Bearer ${world().demo.keys.full}\r\n\r\n`);
+    expect(statusesOf(text)).not.toContain(200);
+  });
+
+  it("each beside the other gets its own answer, in order, with its own credential", async () => {
+    const asked = (key: string | undefined, ...more: string[]): string =>
+      lines("GET /api/v1/open/identity HTTP/1.1", host, ...(key === undefined ? [] : [`Authorization: Bearer ${key}`]), ...more, "", "");
+    const { full, otherMerchant } = world().demo.keys;
+    const text = await exchange(portOf(world()), asked(full) + asked(undefined) + asked(otherMerchant, "Connection: close"));
+    expect(statusesOf(text)).toEqual([200, 401, 200]);
+    const { first, second } = world().demo.merchants;
+    const [of1 = "", of2 = "", of3 = ""] = text.split("HTTP/1.1 ").slice(1);
+    expect([
+      of1.includes(first.slug),
+      of1.includes(second.slug),
+      of2.includes(first.slug),
+      of3.includes(second.slug),
+      of3.includes(first.slug),
+    ]).toEqual([true, false, false, true, false]);
+  });
+});
+
+describe("what a request calls the service", () => {
+  const targets = [
+    ["an absolute address", `GET http://${evil}/nothing HTTP/1.1`],
+    ["an asterisk", "OPTIONS * HTTP/1.1"],
+    ["two slashes", `GET //${evil}/docs HTTP/1.1`],
+    ["a backslash", `GET /\\${evil}/docs HTTP/1.1`],
+    ["a proxy's address", `GET http://169.254.169.254/latest/meta-data/ HTTP/1.1`],
+    ["TRACE", "TRACE /healthz HTTP/1.1"],
+    ["TRACK", "TRACK /healthz HTTP/1.1"],
+    ["a NUL in the path", "GET /docs/%00 HTTP/1.1"],
+    ["a way out of a folder", "GET /docs/..%2f..%2fpackage.json HTTP/1.1"],
+    ["a way out of the pictures", "GET /media/demo/..%2f..%2fpackage.json HTTP/1.1"],
+    ["dots that are not encoded", "GET /assets/../../../package.json HTTP/1.1"],
+    ["a line break in the path", "GET /docs/%0d%0aSet-Cookie:%20a=b HTTP/1.1"],
+    ["an overlong encoding", "GET /docs/%c0%af%c0%ae HTTP/1.1"],
+  ] as const;
+
+  it.each(targets)("leads nowhere: %s", async (_name, line) => {
+    const text = await exchange(portOf(world()), request(line, host, "X-Secret: canary", "Accept: text/html"));
+    const statuses = statusesOf(text);
+    expect(statuses.length).toBeGreaterThan(0);
+    expect(statuses.every((status) => status >= 400 && status < 500)).toBe(true);
+    for (const word of ["canary", "meta-data", "commerce-gateway", "set-cookie"]) expect(text.toLowerCase()).not.toContain(word);
+  });
+
+  it("is no way to another: who asks for one is left without a word", async () => {
+    expect(await exchange(portOf(world()), request(`CONNECT ${evil}:443 HTTP/1.1`, host))).toBe("");
+  });
+
+  const stranger = {
+    "x-forwarded-host": evil,
+    "x-forwarded-proto": "ftp",
+    "x-forwarded-port": "666",
+    forwarded: `host=${evil};proto=ftp`,
+    "x-original-url": `/${evil}`,
+    "x-rewrite-url": `/${evil}`,
+    "x-host": evil,
+  } as const;
+
+  it.each([
+    "/openapi.json",
+    "/docs",
+    "/console",
+    "/graphql",
+    "/.well-known/oauth-authorization-server",
+    "/.well-known/oauth-protected-resource",
+    "/docs/",
+    "/oauth/authorize?client_id=x",
+    "/api/v1/open/identity",
+    "/api/v1/search?q=tent&locale=en&market=DE&sort=relevance&page=1&pageSize=1",
+  ])("changes no address in what is answered: %s", async (url) => {
+    const answers = [];
+    for (const headers of [{ host: "api.test" }, { ...stranger, host: `${evil}:666` }])
+      answers.push(await world().get(url, { accept: "text/html", ...headers }));
+    const [plain, told] = answers;
+    expect(JSON.stringify([told?.headers, told?.text])).not.toContain(evil);
+    expect([told?.status, told?.headers["location"]]).toEqual([plain?.status, plain?.headers["location"]]);
+  });
+
+  it.each(["x-http-method-override", "x-method-override", "x-http-method"])("is no other method by %s", async (name) => {
+    const { send, demo } = world();
+    const headers = { authorization: `Bearer ${demo.keys.full}`, [name]: "DELETE" };
+    expect((await send({ method: "GET", url: "/api/v1/open/identity", headers })).status).toBe(200);
+    expect((await send({ method: "POST", url: "/api/v1/open/identity?_method=GET", headers, body: {} })).status).toBe(405);
+  });
+
+  it("is answered whole, whatever range is asked for", async () => {
+    const { status, headers } = await world().get("/openapi.json", { range: "bytes=0-1,5-6,0-99999999" });
+    expect([status, headers["content-range"], headers["accept-ranges"]]).toEqual([200, undefined, undefined]);
+  });
+
+  it("is never upgraded", async () => {
+    const upgrades = ["Upgrade: h2c", "Upgrade: websocket"].map((upgrade) =>
+      request("GET /healthz HTTP/1.1", host, upgrade, "HTTP2-Settings: AAMAAABkAAQAAP__").replace("Connection: close", "Connection: close, Upgrade"),
+    );
+    for (const bytes of upgrades) expect((await sendRaw(portOf(world()), bytes)).status).toBe(200);
+  });
+});
+
+describe("what a client says of itself", () => {
+  it("comes back in no header: neither an id of a request nor a line of its own", async () => {
+    const lined = "a%0d%0aSet-Cookie:%20a=b";
+    const told = {
+      "x-request-id": "mine",
+      "x-correlation-id": "mine",
+      "idempotency-key": "mine",
+      "accept-language": "mine",
+      origin: `https://${evil}`,
+    };
+    for (const url of [
+      "/healthz",
+      `/docs/${lined}`,
+      `/console?next=${lined}`,
+      `/oauth/authorize?client_id=${lined}&state=${lined}`,
+      `/assets/${lined}.js`,
+    ]) {
+      const { headers } = await world().get(url, told);
+      expect(headers["x-request-id"]).toMatch(/^req_\w{26}$/);
+      for (const value of Object.values(headers)) expect(String(value)).not.toMatch(/mine|evil|[\r\n]/);
+    }
+  });
+
+  it("is no address, where no proxy is known", async () => {
+    const { logged, get } = world();
+    logged.length = 0;
+    await get("/metrics", { "x-forwarded-for": "127.0.0.1" }).then(({ status }) => expect(status).toBe(404));
+    expect(JSON.stringify(logged)).not.toContain("127.0.0.1");
+  });
+
+  it("with another answer for it, is told to caches", async () => {
+    const url = "/api/v1/catalog/merchants/lindenhof/products/fjell-2-trekking-tent";
+    const headers = { authorization: `Bearer ${world().demo.keys.full}`, "accept-language": "de" };
+    const answer = await world().get(url, headers);
+    expect([answer.status, answer.headers["vary"]]).toEqual([200, "Authorization, Accept-Language"]);
+    // What is not known would be one more entry of a cache, with what somebody has written into it.
+    const other = await world().get(`${url}?utm=1`, headers);
+    expect([other.status, other.body.error.code]).toEqual([400, "unknown_parameter"]);
+  });
+});
+
+describe("connections that say nothing", () => {
+  it("five hundred of them keep nobody from being served, and are gone when they are late", async () => {
+    const port = portOf(world());
+    const idle = Array.from({ length: 500 }, () => exchange(port, "GET /healthz HTTP/1.1\r\nX-Slow: "));
+    expect((await sendRaw(port, request("GET /healthz HTTP/1.1", host))).status).toBe(200);
+    const statuses = (await Promise.all(idle)).map((text) => statusesOf(text).join());
+    expect([statuses.length, ...new Set(statuses)]).toEqual([500, "408"]);
+  });
+});

@@ -1,0 +1,40 @@
+/** docs/security.md names a test for each guard: it is there, and every test of this folder is named. */
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+
+const root = new URL("../../", import.meta.url).pathname;
+const text = readFileSync(join(root, "docs/security.md"), "utf8");
+const rows = (/## What stands in the way\n([\s\S]*?)\n## /.exec(text)?.[1] ?? "")
+  .split("\n")
+  .filter((line) => line.startsWith("| ") && !/^\| (?:attack|-)/.test(line));
+
+it("each guard of the threat model has a test that exists", () => {
+  expect(rows.length).toBeGreaterThan(20);
+  for (const row of rows) {
+    const [, file] = /`(test\/[\w/.-]+\.test\.ts)` +\|$/.exec(row) ?? [];
+    expect([row, file !== undefined && existsSync(join(root, file))]).toEqual([row, true]);
+  }
+});
+
+it("each test of an attack stands in it", () => {
+  const tests = globSync("test/attacks/*.test.ts", { cwd: root }).filter((file) => !file.endsWith("threat-model.test.ts"));
+  expect(tests.filter((file) => !text.includes(`\`${file}\``))).toEqual([]);
+});
+
+it("nothing secret is compared but in constant time: by `timingSafeEqual` alone", () => {
+  const secret = String.raw`(?:digest|hash|mac|signature|secret|password|token|cookie|csrf|verifier)(?:Of)?(?:\([^()]*\))?`;
+  const value = String.raw`(?!undefined\b|null\b|"|typeof\b)`;
+  const compared = new RegExp(String.raw`${secret} [!=]== ${value}|[!=]== ${value}[\w.]*${secret}(?![\w.])|${secret}\??\.equals\(`, "i");
+  // A length, the public names of the test provider's tokens, and a proof that is held against the token beside it.
+  const known = [".length", "paymentTokens", 'payload["ath"]'];
+  // A browser's own script compares what it holds itself.
+  const files = globSync("src/**/*.{ts,tsx}", { cwd: root, exclude: ["src/browser/**"] });
+  const found = files.flatMap((file) =>
+    readFileSync(join(root, file), "utf8")
+      .split("\n")
+      .filter((line) => compared.test(line) && !known.some((word) => line.includes(word)))
+      .map((line) => `${file}: ${line.trim()}`),
+  );
+  expect(found).toEqual([]);
+});

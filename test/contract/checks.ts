@@ -1,0 +1,103 @@
+/** What must hold of every answer to an operation of the contract, whatever was asked. Each fault is a sentence. */
+import type { DeclaredAnswer, DocumentOperation } from "./document.ts";
+import type { Heard, Sent } from "./wire.ts";
+
+interface ErrorBody {
+  readonly code: string;
+  readonly message: string;
+  readonly requestId: string;
+  readonly retryable: boolean;
+  readonly retryAfterSeconds: number | null;
+  readonly details: readonly { readonly in: string; readonly field: string; readonly code: string; readonly message: string }[];
+}
+
+export function errorOf({ json }: Heard): ErrorBody | undefined {
+  return (json as { readonly error?: ErrorBody } | undefined)?.error;
+}
+
+/** The statuses that the contract has outside of every operation, with their one code. */
+const elsewhere: ReadonlyMap<number, string> = new Map([
+  [405, "method_not_allowed"],
+  [431, "headers_too_large"],
+]);
+
+/** A 404 that comes before there is an operation. */
+const beforeRoute = "route_not_found";
+
+const requestId = /^req_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function faultsOf(operation: DocumentOperation, { method }: Sent, heard: Heard): string[] {
+  const { status, headers } = heard;
+  const declared = operation.answers.get(status) ?? (elsewhere.has(status) ? operation.answers.get(400) : undefined);
+  if (declared === undefined) return [`The status ${status} is not declared.`];
+  return [
+    ...(requestId.test(headers["x-request-id"] ?? "") ? [] : [`X-Request-Id is ${headers["x-request-id"]}.`]),
+    ...(headers["content-type"] === "application/json; charset=utf-8" ? [] : [`The content type is ${headers["content-type"]}.`]),
+    ...(headers["cache-control"] === undefined ? ["Cache-Control is missing."] : []),
+    ...declared.headers.flatMap(({ name, check }) => (check(headers[name]).length === 0 ? [] : [`The header ${name} is ${headers[name]}.`])),
+    ...(method === "HEAD" ? emptyFaults(heard) : bodyFaults(operation, declared, heard)),
+  ];
+}
+
+const emptyFaults = ({ text }: Heard): string[] => (text === "" ? [] : ["There is a body after HEAD."]);
+
+function bodyFaults(operation: DocumentOperation, declared: DeclaredAnswer, heard: Heard): string[] {
+  const { status, headers, json } = heard;
+  const shape = declared.check(json);
+  if (status === 200) return [...shape, ...stabilityFaults(operation, heard)];
+  const error = errorOf(heard);
+  if (error === undefined) return [...shape, "There is no error in the body."];
+  return [
+    ...shape,
+    ...codeFaults(operation, declared, { status, code: error.code }),
+    ...(error.requestId === headers["x-request-id"] ? [] : ["requestId is another in the body than in the header."]),
+    ...textFaults(error),
+    ...waitFaults(error, heard),
+    ...challengeFaults(heard),
+  ];
+}
+
+const stabilityFaults = ({ stability }: DocumentOperation, { headers }: Heard): string[] =>
+  headers["x-api-stability"] === stability ? [] : [`X-Api-Stability is ${headers["x-api-stability"]}.`];
+
+function codeFaults(operation: DocumentOperation, { codes }: DeclaredAnswer, { status, code }: { status: number; code: string }): string[] {
+  const only = elsewhere.get(status);
+  if (only !== undefined) return code === only ? [] : [`${status} says ${code}.`];
+  return [
+    ...(codes.has(code) ? [] : [`${code} is not a code of ${status}.`]),
+    ...(operation.errorCodes.has(code) || (status === 404 && code === beforeRoute) ? [] : [`${code} is not a code of the operation.`]),
+  ];
+}
+
+/** What only the machinery says: a stack, a driver, a value that was printed by mistake. */
+const machinery =
+  /node_modules|\.[jt]s:\d|\n\s*at |SQLSTATE|\brelation "|violates|duplicate key|invalid (?:input|byte)|pglite|postgres|kysely|ECONN|EPIPE|\b\w*Error\b|\bundefined\b|\bNaN\b|\[object|\$variable|GraphQL|Cannot (?:read|return|query)|ajv/im;
+
+function textFaults({ message, details }: ErrorBody): string[] {
+  const texts = [message, ...details.map((detail) => detail.message)];
+  return texts.filter((text) => machinery.test(text) || !/\S\.$/u.test(text)).map((text) => `A message says: ${text.slice(0, 200)}`);
+}
+
+function waitFaults({ code, retryable, retryAfterSeconds }: ErrorBody, { status, headers }: Heard): string[] {
+  const header = headers["retry-after"];
+  const told = retryAfterSeconds === null ? undefined : String(retryAfterSeconds);
+  const isLimit = status === 429;
+  return [
+    ...(header === told ? [] : [`Retry-After is ${header}, and the body says ${retryAfterSeconds}.`]),
+    ...(isLimit && !(Number(header) >= 1) ? [`${code} does not say when to come again.`] : []),
+    ...(isLimit && !retryable ? [`${code} is not to be tried again.`] : []),
+  ];
+}
+
+function challengeFaults({ status, headers }: Heard): string[] {
+  const challenge = headers["www-authenticate"];
+  if (status === 401) return /^(?:Bearer realm=|DPoP algs=)/.test(challenge ?? "") ? [] : [`WWW-Authenticate is ${challenge}.`];
+  if (status === 403) return challenge?.includes('error="insufficient_scope"') === true ? [] : [`WWW-Authenticate is ${challenge}.`];
+  return challenge === undefined ? [] : [`${status} has a challenge.`];
+}
+
+/** For a report: what was asked, without its secrets, so that it can be asked again. */
+export function shownOf({ method, url, headers, body }: Sent): string {
+  const lines = headers.map(([name, value]) => `${name}: ${name.toLowerCase() === "authorization" ? `${value.slice(0, 10)}…` : value.slice(0, 80)}`);
+  return `${method} ${url.slice(0, 200)} [${lines.join("; ")}] ${body === null ? "" : body.toString("utf8").slice(0, 400)}`;
+}

@@ -1,0 +1,63 @@
+/**
+ * Requests as they go over the wire: header lines in their order and as often as they are there, addresses as they are written, bodies as bytes. What
+ * Node's client would put right or refuse to send is not put right here.
+ */
+import { Agent, request } from "node:http";
+import type { Asked, Answered } from "#soak/shop.ts";
+
+export interface Sent {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer | null;
+}
+
+export interface Heard extends Answered {
+  /** Undefined where it is no JSON. */
+  readonly json: unknown;
+}
+
+export type Send = (sent: Sent) => Promise<Heard>;
+
+export interface Wire extends Disposable {
+  readonly send: Send;
+}
+
+const answerMsMax = 20_000;
+
+/** To the service at a port of this machine, over connections that are kept. */
+export function openWire(port: number, connections = 8): Wire {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  return {
+    send: ({ method, url, headers, body }) =>
+      new Promise<Heard>((done, failed) => {
+        const lines = ["Host", `127.0.0.1:${port}`, ...headers.flat(), ...(body === null ? [] : ["Content-Length", String(body.length)])];
+        const call = request({ agent, host: "127.0.0.1", port, method, path: url, headers: lines, timeout: answerMsMax }, (response) => {
+          let text = "";
+          response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+          response.once("error", failed);
+          response.once("end", () =>
+            done({ status: response.statusCode ?? 0, headers: response.headers as Answered["headers"], text, json: parse(text) }),
+          );
+        });
+        call.once("timeout", () => call.destroy(new Error(`No answer within ${answerMsMax / 1000} s.`)));
+        call.once("error", failed);
+        call.end(body ?? undefined);
+      }),
+    [Symbol.dispose]: () => agent.destroy(),
+  };
+}
+
+/** What other parts of the house ask with. */
+export const askOver =
+  (send: Send) =>
+  ({ method, url, headers, body }: Asked): Promise<Answered> =>
+    send({ method, url, headers: Object.entries(headers), body: body === undefined ? null : Buffer.from(body) });
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
