@@ -1,0 +1,10 @@
+/** The programs of the client's README, by the name that follows their fence's `ts`. */
+import { readFileSync } from "node:fs";
+
+const readme = new URL("../../clients/typescript/README.md", import.meta.url);
+
+export function readmeProgram(name: "purchase" | "webhooks"): string {
+  const [, program] = new RegExp(`\`\`\`ts ${name}\\n([^]+?)\`\`\``).exec(readFileSync(readme, "utf8")) ?? [];
+  if (program === undefined) throw new Error(`The client's README has no ${name}.`);
+  return program;
+}

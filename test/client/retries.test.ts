@@ -1,0 +1,235 @@
+/** What the TypeScript client sends again, when, and what it then bears: against answers that are made up. */
+import { describe, expect, it } from "vitest";
+import { type CommerceClient, CommerceError, createCommerceClient, type RetryOptions } from "#client/index.ts";
+
+type Reply = Response | Error;
+
+interface Asked {
+  readonly client: CommerceClient;
+  readonly requests: readonly Request[];
+  readonly waits: readonly number[];
+}
+
+/** Answers one after the other; the last one for ever. */
+function clientOf(replies: readonly (() => Reply)[], retries: RetryOptions = {}): Asked {
+  const requests: Request[] = [];
+  const waits: number[] = [];
+  const client = createCommerceClient({
+    baseUrl: "https://shop.test",
+    apiKey: "cpk_test",
+    fetch: (request) => {
+      requests.push(request);
+      const reply = replies[Math.min(requests.length, replies.length) - 1]?.();
+      return reply instanceof Response ? Promise.resolve(reply) : Promise.reject(reply ?? new Error("No reply."));
+    },
+    retries: { wait: (ms) => Promise.resolve(void waits.push(ms)), ...retries },
+  });
+  return { client, requests, waits };
+}
+
+const answer =
+  (status: number, body: unknown, headers: Record<string, string> = {}) =>
+  (): Response =>
+    new Response(typeof body === "string" ? body : JSON.stringify(body), { status, headers });
+const refusal = (status: number, code: string, seconds: number | null, retryable = true) =>
+  answer(status, {
+    error: {
+      code,
+      message: "No.",
+      requestId: "req_1",
+      retryable,
+      retryAfterSeconds: seconds,
+      details: [],
+      conflict: null,
+      docUrl: "https://shop.test",
+    },
+  });
+const done = answer(200, { data: { cartVersion: 8 } });
+const gone = (): Error => new TypeError("fetch failed");
+
+type More = NonNullable<Parameters<CommerceClient["search"]>[1]>;
+
+const change = ({ client }: Asked, more: More = {}): Promise<unknown> =>
+  client.put("/api/v1/open/storefront/carts/{cartId}/promotion", { params: { path: { cartId: "cart_1" } }, body: { code: "TEN" }, ...more });
+
+describe("what is sent again", () => {
+  it.each([
+    ["a connection that broke", gone, [1000, 1250]],
+    ["a quota that is used up, after the time it names", refusal(429, "rate_limited", 7), [7000, 8750]],
+    ["the same request, still being done", refusal(409, "idempotency_in_progress", 1), [1000, 1250]],
+    ["a service that is not there, after the time it names", refusal(503, "service_unavailable", 3), [3000, 3750]],
+    ["a bug", refusal(500, "internal_error", null), [1000, 1250]],
+    ["a proxy that says so itself", answer(502, "<h1>Bad gateway</h1>"), [1000, 1250]],
+    ["a proxy that says when", answer(503, "Busy", { "retry-after": "5" }), [5000, 6250]],
+    [
+      "a proxy that says when by a date",
+      () => answer(503, "Busy", { "retry-after": new Date(Date.now() + 30_000).toUTCString() })(),
+      [28_000, 37_500],
+    ],
+    ["a proxy whose date is over", answer(503, "Busy", { "retry-after": new Date(0).toUTCString() }), [1000, 1250]],
+    ["a proxy's quota, without a time", answer(429, "<h1>Slow down</h1>"), [1000, 1250]],
+    ["a proxy that had waited for the request", answer(408, ""), [1000, 1250]],
+  ] as const)("%s: the same bytes under the same key", async (_name, first, [least, most]) => {
+    const asked = clientOf([first, done]);
+    expect(await change(asked)).toEqual({ data: { cartVersion: 8 } });
+    const [one, other] = asked.requests;
+    expect(one?.headers.get("idempotency-key")).toMatch(/^[0-9a-f-]{36}$/);
+    expect([other?.headers.get("idempotency-key"), await other?.text()]).toEqual([one?.headers.get("idempotency-key"), '{"code":"TEN"}']);
+    expect(asked.waits).toEqual([expect.toSatisfy((ms: number) => ms >= least && ms <= most)]);
+  });
+
+  it("waits twice as long each time, and gives up in the end with what it was told last", async () => {
+    const asked = clientOf([gone, refusal(503, "service_unavailable", null)]);
+    await expect(change(asked)).rejects.toMatchObject({ code: "service_unavailable", status: 503, retryable: true });
+    expect(asked.requests).toHaveLength(5);
+    for (const [index, ms] of asked.waits.entries()) expect([ms >= 1000 * 2 ** index, ms <= 1250 * 2 ** index]).toEqual([true, true]);
+  });
+
+  it("says that nothing was answered, and why", async () => {
+    const asked = clientOf([gone], { attemptsMax: 2 });
+    const error = await change(asked).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(CommerceError);
+    expect(error).toMatchObject({ code: "no_answer", status: 0, retryable: true, requestId: null, cause: { message: "fetch failed" } });
+  });
+});
+
+describe("what is not sent again", () => {
+  it.each([
+    ["what is wrong", refusal(400, "invalid_field", null, false)],
+    ["what stands in the way for as long as it stands", refusal(409, "cart_locked", null)],
+    ["what is to wait longer than the caller would", refusal(429, "too_many_failed_attempts", 300)],
+    ["what a proxy refuses", answer(413, "Too large")],
+    ["what fails for good", refusal(501, "some_later_code", null, false)],
+  ])("%s", async (_name, first) => {
+    const asked = clientOf([first]);
+    await expect(change(asked)).rejects.toBeInstanceOf(CommerceError);
+    expect([asked.requests.length, asked.waits]).toEqual([1, []]);
+  });
+
+  it("what the caller has given up, before or between", async () => {
+    const asked = clientOf([gone], { wait: () => Promise.resolve(stop.abort()) });
+    const stop = new AbortController();
+    await expect(change(asked, { signal: stop.signal })).rejects.toMatchObject({ name: "AbortError" });
+    expect(asked.requests.length).toBeLessThanOrEqual(2);
+    const real = createCommerceClient({ baseUrl: "https://shop.test", fetch: () => Promise.reject(gone()), retries: { waitMsBase: 60_000 } });
+    const signal = AbortSignal.timeout(5);
+    await expect(real.get("/api/v1/open/identity", { signal })).rejects.toMatchObject({ name: "TimeoutError" });
+  });
+});
+
+describe("each request", () => {
+  it("bears the key; a change an Idempotency-Key of its own, or the caller's", async () => {
+    const asked = clientOf([done]);
+    await asked.client.get("/api/v1/open/identity");
+    await change(asked);
+    await change(asked);
+    await change(asked, { headers: { "idempotency-key": "order-17" } });
+    const keys = asked.requests.map(({ headers }) => headers.get("idempotency-key"));
+    expect([keys[0], keys[3], new Set(keys).size]).toEqual([null, "order-17", 4]);
+    expect(new Set(asked.requests.map(({ headers }) => headers.get("authorization")))).toEqual(new Set(["Bearer cpk_test"]));
+  });
+
+  it("is over when it takes too long, and asked again", async () => {
+    let attempts = 0;
+    const client = createCommerceClient({
+      baseUrl: "https://shop.test",
+      fetch: (_, { signal }) => {
+        attempts += 1;
+        if (attempts > 1) return Promise.resolve(done());
+        return new Promise((__, failed) => signal.addEventListener("abort", () => failed(signal.reason as Error), { once: true }));
+      },
+      retries: { timeoutMs: 5, waitMsBase: 1 },
+    });
+    await client.get("/api/v1/open/identity");
+    expect(attempts).toBe(2);
+  });
+});
+
+describe("what was tried in vain", () => {
+  it.each([
+    ["nothing was answered", gone, { code: "no_answer" }],
+    ["the service is not there", refusal(503, "service_unavailable", null), { code: "service_unavailable" }],
+    ["a proxy has a quota", answer(429, "Slow", { "retry-after": "100" }), { code: "unreadable_answer", retryAfterSeconds: 100, cause: "Slow" }],
+    ["a proxy is alone", answer(502, "", { "x-request-id": "req_proxy" }), { code: "unreadable_answer", requestId: "req_proxy" }],
+  ])("can be tried later under the same key: %s", async (_name, last, told) => {
+    const asked = clientOf([last], { attemptsMax: 2 });
+    const error = (await change(asked).catch((thrown: unknown) => thrown)) as CommerceError;
+    expect(error).toMatchObject({ ...told, retryable: true });
+    const key = String(error.idempotencyKey);
+    await change(asked, { headers: { "idempotency-key": key } }).catch(() => undefined);
+    expect(new Set(asked.requests.map(({ headers }) => headers.get("idempotency-key")))).toEqual(new Set([key]));
+  });
+});
+
+describe("what is no answer of the service's", () => {
+  it.each([
+    ["a page of a proxy's", answer(200, "<h1>Log in</h1>"), 200],
+    ["nothing in it", answer(200, ""), 200],
+    ["JSON that is no answer", answer(200, "null"), 200],
+    ["none at all", () => new Response(null, { status: 204 }), 204],
+    ["that nothing has changed", () => new Response(null, { status: 304 }), 304],
+  ])("is thrown as such: %s", async (_name, first, status) => {
+    const asked = clientOf([first]);
+    await expect(change(asked)).rejects.toMatchObject({ name: "CommerceError", code: "unreadable_answer", status, retryable: false });
+    expect(asked.requests).toHaveLength(1);
+  });
+});
+
+describe("a call", () => {
+  it("tells the headers of its answer to whoever asks", async () => {
+    const told: Headers[] = [];
+    const asked = clientOf([answer(200, { data: {} }, { "x-request-id": "req_9", "idempotent-replayed": "true" })]);
+    await change(asked, { onHeaders: (headers) => void told.push(headers) });
+    expect(told.map((headers) => [headers.get("x-request-id"), headers.get("idempotent-replayed")])).toEqual([["req_9", "true"]]);
+  });
+
+  it("does not take what goes around the client's key, repetitions and types", async () => {
+    const asked = clientOf([gone, done]);
+    const around = { baseUrl: "https://other.test", fetch: () => Promise.reject(new Error("Around.")), parseAs: "text" } as const;
+    expect(await change(asked, { ...around } as More)).toEqual({ data: { cartVersion: 8 } });
+    expect(asked.requests.map(({ url }) => new URL(url).host)).toEqual(["shop.test", "shop.test"]);
+    // @ts-expect-error The compiler says so too.
+    await asked.client.get("/api/v1/open/identity", { parseAs: "text" });
+  });
+});
+
+describe("a search", () => {
+  const page = (number: number, hasNextPage: boolean, totalItemsRelation = "exact") =>
+    answer(200, { data: [{ slug: `p${number}` }], meta: { hasNextPage, totalItemsRelation } });
+  const query = { q: "", locale: "en", market: "DE", sort: "newest" } as const;
+
+  async function readAll(client: CommerceClient, pageSize = 100): Promise<string[]> {
+    const slugs: string[] = [];
+    for await (const { slug } of client.search({ ...query, pageSize })) slugs.push(slug);
+    return slugs;
+  }
+
+  it("goes on from page to page, as far as it is read", async () => {
+    const asked = clientOf([page(1, true), page(2, true), page(3, false)]);
+    expect(await readAll(asked.client)).toEqual(["p1", "p2", "p3"]);
+    expect(asked.requests.map(({ url }) => new URL(url).searchParams.get("page"))).toEqual(["1", "2", "3"]);
+    const less = clientOf([page(1, true)]);
+    for await (const { slug } of less.client.search(query)) if (slug === "p1") break;
+    expect(less.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ["another page would not be whole", page(1, true)],
+    ["the last page is, and more is left", page(1, false, "at_least")],
+  ])("does not end as if that were all where the service's pages do and %s", async (_name, last) => {
+    const asked = clientOf([last, refusal(400, "page_window_exceeded", null, false)]);
+    await expect(readAll(asked.client, 60)).rejects.toMatchObject({ code: "page_window_exceeded" });
+    expect(asked.requests).toHaveLength(2);
+  });
+
+  it("can be given up between its pages, and takes headers", async () => {
+    const stop = new AbortController();
+    const asked = clientOf([page(1, true), gone]);
+    const products = asked.client.search(query, { signal: stop.signal, headers: { "accept-language": "de" } });
+    expect((await products.next()).value?.slug).toBe("p1");
+    stop.abort();
+    await expect(products.next()).rejects.toMatchObject({ name: "AbortError" });
+    expect(asked.requests.map(({ headers }) => headers.get("accept-language"))).toEqual(asked.requests.map(() => "de"));
+    expect(asked.requests.length).toBeLessThanOrEqual(2);
+  });
+});

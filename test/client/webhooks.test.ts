@@ -1,0 +1,108 @@
+/** The TypeScript client's verifier of webhooks, judged by the service's own fixture and by a library that is not ours. */
+import fc from "fast-check";
+import { Webhook } from "standardwebhooks";
+import { describe, expect, it, vi } from "vitest";
+import { type Trust, verifyWebhook } from "#client/webhooks.ts";
+import { useWorld } from "#test/support/use-world.ts";
+
+interface Vector {
+  readonly name: string;
+  readonly secret: string;
+  readonly now: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bodyBase64: string;
+  readonly expect: "accept" | "reject";
+  readonly rejectReason: string | null;
+}
+
+describe("the fixture of an endpoint", () => {
+  const world = useWorld();
+
+  it("is judged as it says, vector by vector", async () => {
+    const { body } = await world().getWithKey(`/api/v1/open/webhooks/endpoints/${world().demo.webhooks.endpoint}/signature-fixture`);
+    const vectors = body.data.vectors as readonly Vector[];
+    expect(vectors.length).toBeGreaterThan(10);
+    const judge = async ({ headers, bodyBase64, secret, now }: Vector): Promise<string | null> =>
+      verifyWebhook({ headers, body: Buffer.from(bodyBase64, "base64") }, { secret, now }).then(
+        () => null,
+        (error: unknown) => (error as { readonly fault: string }).fault ?? String(error),
+      );
+    const judged = await Promise.all(vectors.map(async (vector) => [vector.name, await judge(vector)]));
+    expect(judged).toEqual(vectors.map(({ name, rejectReason }) => [name, rejectReason]));
+  });
+});
+
+const now = 1_800_000_000;
+const secretOf = (bytes: Uint8Array): string => `whsec_${Buffer.from(bytes).toString("base64")}`;
+const sign = (secret: string, id: string, body: string): Record<string, string> => ({
+  "webhook-id": id,
+  "webhook-timestamp": String(now),
+  "webhook-signature": new Webhook(secret).sign(id, new Date(now * 1000), body),
+});
+
+describe("a webhook", () => {
+  const secrets = fc.uint8Array({ minLength: 24, maxLength: 64 }).map(secretOf);
+  const ids = fc.stringMatching(/^evt_[0-9a-z]{26}$/);
+
+  it("that standardwebhooks signed is genuine, whatever is in it; with one byte changed it is not", async () => {
+    const wholes = fc.record({ secret: secrets, id: ids, event: fc.json() });
+    await fc.assert(
+      fc.asyncProperty(wholes, fc.nat(), async ({ secret, id, event }, place) => {
+        const headers = sign(secret, id, event);
+        expect(await verifyWebhook({ headers, body: event }, { secret, now })).toEqual(JSON.parse(event));
+        const changed = Buffer.from(event);
+        changed[place % changed.length] = (changed[place % changed.length] ?? 0) ^ 1;
+        await expect(verifyWebhook({ headers, body: changed }, { secret, now })).rejects.toMatchObject({ fault: "no_matching_signature" });
+      }),
+    );
+  });
+
+  it("is genuine with either secret while one is replaced, and whatever names its headers have", async () => {
+    const [old, next, other] = ["a", "b", "c"].map((letter) => secretOf(Buffer.alloc(32, letter))) as [string, string, string];
+    const signed = sign(next, "evt_1", "{}");
+    const received = {
+      headers: { "Webhook-Id": "evt_1", "WEBHOOK-TIMESTAMP": String(now), "webhook-signature": signed["webhook-signature"] },
+      body: "{}",
+    };
+    const both: Trust = { secret: [old, next], now };
+    expect(await verifyWebhook(received, both)).toEqual({});
+    expect(await verifyWebhook({ ...received, headers: new Headers(signed) }, both)).toEqual({});
+    await expect(verifyWebhook(received, { secret: [old, other], now })).rejects.toMatchObject({ fault: "no_matching_signature" });
+  });
+
+  it("is genuine whether its headers are lists of one, or another package's Headers", async () => {
+    const secret = secretOf(Buffer.alloc(32, "a"));
+    const signed = sign(secret, "evt_1", "{}");
+    const trust: Trust = { secret, now };
+    const lists = Object.fromEntries(Object.entries(signed).map(([name, value]) => [name, [value]]));
+    expect(await verifyWebhook({ headers: lists, body: "{}" }, trust)).toEqual({});
+    expect(await verifyWebhook({ headers: { get: (name: string) => signed[name] ?? null }, body: "{}" }, trust)).toEqual({});
+    const twice = { ...lists, "webhook-id": ["evt_1", "evt_2"] };
+    await expect(verifyWebhook({ headers: twice, body: "{}" }, trust)).rejects.toMatchObject({ fault: "missing_header" });
+  });
+
+  it("is refused soon, however many signatures somebody who knows no secret has written", async () => {
+    const verify = vi.spyOn(crypto.subtle, "verify");
+    const secret = secretOf(Buffer.alloc(32, "a"));
+    const signed = sign(secret, "evt_1", "{}");
+    const judge = (signature: string): Promise<unknown> =>
+      verifyWebhook({ headers: { ...signed, "webhook-signature": signature }, body: "{}" }, { secret, now });
+    const wrong = Buffer.alloc(32).toString("base64");
+    for (const [entry, tries] of [
+      ["v1,AAAA", 0],
+      [`v1,${wrong}`, 5],
+    ] as const) {
+      verify.mockClear();
+      await expect(judge(Array.from({ length: 2000 }, () => entry).join(" "))).rejects.toMatchObject({ fault: "no_matching_signature" });
+      expect(verify).toHaveBeenCalledTimes(tries);
+    }
+    expect(await judge(`v1,AAAA v1,${wrong} ${signed["webhook-signature"]}`)).toEqual({});
+    verify.mockRestore();
+  });
+
+  it("is not verified with a secret that is none: that is a fault of the receiver's", async () => {
+    const headers = sign(secretOf(Buffer.alloc(32)), "evt_1", "{}");
+    for (const secret of ["", "whsec_", "whsec_???"])
+      await expect(verifyWebhook({ headers, body: "{}" }, { secret, now })).rejects.toThrow(TypeError);
+  });
+});
