@@ -24,6 +24,25 @@ export interface RewrapParts {
   readonly onProgress?: (rows: number) => void;
 }
 
+interface Opened {
+  readonly table: string;
+  readonly opened: number;
+  readonly broken: readonly string[];
+}
+
+/** Everything with whichever key it was written under, and writes nothing. */
+export async function openAll({ db, keyring }: Pick<RewrapParts, "db" | "keyring">): Promise<Opened[]> {
+  const results: Opened[] = [];
+  for (const column of sealedColumns) {
+    const broken: string[] = [];
+    let opened = 0;
+    for await (const rows of pagesOf(db, { column, besides: undefined }))
+      for (const row of rows) opened += opens(row, { keyring, column, broken }) ? 1 : 0;
+    results.push({ table: column.table, opened, broken });
+  }
+  return results;
+}
+
 export async function rewrapAll(parts: RewrapParts): Promise<Rewrapped[]> {
   const results: Rewrapped[] = [];
   for (const column of sealedColumns) results.push(await rewrapColumn(parts, column));
@@ -48,13 +67,10 @@ const rowsAtOnce = 200;
 async function rewrapColumn({ db, keyring, onProgress }: RewrapParts, column: SealedColumn): Promise<Rewrapped> {
   const broken: string[] = [];
   let rewrapped = 0;
-  for (let after: OldRow | undefined; ;) {
-    const rows = await findOthers(db, { column, currentKeyId: keyring.currentKeyId, after });
+  for await (const rows of pagesOf(db, { column, besides: keyring.currentKeyId })) {
     const renewed = rows.flatMap((row) => rewrapRow(row, { keyring, column, broken }));
     if (renewed.length > 0) rewrapped += await saveRows(db, { column, currentKeyId: keyring.currentKeyId, renewed });
     onProgress?.(rows.length);
-    if (rows.length < rowsAtOnce) break;
-    after = rows.at(-1);
   }
   return { table: column.table, rewrapped, broken, left: (await countOthers(db, keyring, column)) - broken.length };
 }
@@ -70,11 +86,20 @@ interface OldRow {
 
 interface Looking {
   readonly column: SealedColumn;
-  readonly currentKeyId: string;
-  readonly after: OldRow | undefined;
+  /** Rows of this key are passed over. */
+  readonly besides: string | undefined;
 }
 
-async function findOthers(db: Database, { column, currentKeyId, after }: Looking): Promise<OldRow[]> {
+async function* pagesOf(db: Database, looking: Looking): AsyncGenerator<OldRow[]> {
+  for (let after: OldRow | undefined; ;) {
+    const rows = await findRows(db, { ...looking, after });
+    yield rows;
+    if (rows.length < rowsAtOnce) return;
+    after = rows.at(-1);
+  }
+}
+
+async function findRows(db: Database, { column, besides, after }: Looking & { readonly after: OldRow | undefined }): Promise<OldRow[]> {
   const { table, sealed, dataKey, keyId, key } = column;
   const [one, two] = key;
   const names = sql.join(key.map(({ name }) => sql.ref(name)));
@@ -87,7 +112,7 @@ async function findOthers(db: Database, { column, currentKeyId, after }: Looking
   const { rows } = await sql<OldRow>`
     select ${textOf(one)} as first, ${two === undefined ? sql`''` : textOf(two)} as second,
       ${sql.ref(sealed)} as sealed, ${sql.ref(dataKey)} as data_key, ${sql.ref(keyId)} as key_id
-    from ${sql.table(table)} where ${sql.ref(keyId)} <> ${currentKeyId} and ${behind} order by ${names} limit ${rowsAtOnce}`.execute(db);
+    from ${sql.table(table)} where ${sql.ref(keyId)} <> ${besides ?? ""} and ${behind} order by ${names} limit ${rowsAtOnce}`.execute(db);
   return rows;
 }
 
@@ -101,20 +126,27 @@ interface RenewedRow extends OldRow {
   readonly newDataKey: Uint8Array;
 }
 
-/** Nothing for a row that does not open, which is named. */
-function rewrapRow(
-  row: OldRow,
-  { keyring, column, broken }: { readonly keyring: Keyring; readonly column: SealedColumn; readonly broken: string[] },
-): RenewedRow[] {
-  const place = column.placeOf(row.first, row.second);
+interface Opening {
+  readonly keyring: Keyring;
+  readonly column: SealedColumn;
+  readonly broken: string[];
+}
+
+/** What does not open is named. */
+function opens(row: OldRow, { keyring, column, broken }: Opening): boolean {
   try {
-    keyring.open(row, place);
-    return [{ ...row, newDataKey: keyring.rewrap(row, place).dataKey }];
+    keyring.open(row, column.placeOf(row.first, row.second));
+    return true;
   } catch (error) {
     if (!(error instanceof DecryptionFailed)) throw error;
     broken.push(error.message);
-    return [];
+    return false;
   }
+}
+
+function rewrapRow(row: OldRow, opening: Opening): RenewedRow[] {
+  if (!opens(row, opening)) return [];
+  return [{ ...row, newDataKey: opening.keyring.rewrap(row, opening.column.placeOf(row.first, row.second)).dataKey }];
 }
 
 interface Saving {

@@ -1,36 +1,31 @@
-/** An nginx in front of gateways, and a Redis for what they count: processes of this user, each in a folder of its own. nginx asks in turns, over connections that it keeps. */
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
+/**
+ * The nginx of deploy/nginx in front of gateways, and a Redis for what they count: processes of this user, each in a folder of its own. nginx asks in turns, over
+ * connections that it keeps.
+ */
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "#soak/service.ts";
+import { isInstalled, type Listening, startProgram } from "./program.ts";
 
-const nginx = "/usr/sbin/nginx";
+export const nginx = "/usr/sbin/nginx";
 const redis = "redis-server";
+const shipped = new URL("../../deploy/nginx/nginx.conf", import.meta.url);
 
-export const hasNginx = spawnSync(nginx, ["-v"], { stdio: "ignore" }).status === 0;
-export const hasRedis = spawnSync(redis, ["--version"], { stdio: "ignore" }).status === 0;
-
-export interface Listening extends AsyncDisposable {
-  readonly port: number;
-}
+export const hasNginx = isInstalled(nginx, "-v");
+export const hasRedis = isInstalled(redis, "--version");
 
 /** The header `x-answered-by` says which of them has answered, by its port. */
 export async function startBalancer(gateways: readonly number[]): Promise<Listening> {
   const port = await freePort();
-  const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-nginx-"));
-  const file = join(folder, "nginx.conf");
-  writeFileSync(file, configurationOf(folder, { port, gateways }));
-  return startProgram(nginx, ["-c", file, "-p", folder, "-e", join(folder, "error.log")], { port, folder });
+  const { folder, args } = writeBalancer({ port, gateways });
+  return startProgram({ file: nginx, args, port, folder });
 }
 
 export async function startRedis(): Promise<Listening> {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-redis-"));
-  return startProgram(redis, ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""], { port, folder });
+  return startProgram({ file: redis, args: ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""], port, folder });
 }
 
 interface Balancing {
@@ -38,62 +33,26 @@ interface Balancing {
   readonly gateways: readonly number[];
 }
 
-/** What nginx asks again elsewhere are requests that may be sent twice, and those that could not be sent at all: its own default. */
-function configurationOf(folder: string, { port, gateways }: Balancing): string {
-  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((kind) => `${kind}_temp_path ${folder}/${kind};`);
-  return `
-    daemon off; master_process off; pid ${folder}/pid; error_log ${folder}/error.log;
-    events { worker_connections 512; }
-    http {
-      access_log off; ${temporary.join(" ")}
-      upstream gateways { ${gateways.map((gateway) => `server 127.0.0.1:${gateway} max_fails=0;`).join(" ")} keepalive 16; }
-      server {
-        listen 127.0.0.1:${port};
-        location / {
-          proxy_pass http://gateways;
-          proxy_http_version 1.1;
-          proxy_set_header Connection "";
-          proxy_set_header Host $http_host;
-          proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-          add_header X-Answered-By $upstream_addr always;
-        }
-      }
-    }`;
+/** A folder with the configuration, and the arguments with which nginx runs on it. */
+export function writeBalancer({ port, gateways }: Balancing): { readonly folder: string; readonly args: readonly string[] } {
+  const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-nginx-"));
+  // Started by root, its workers are somebody else, who keeps what is large here.
+  chmodSync(folder, 0o755);
+  const file = join(folder, "nginx.conf");
+  writeFileSync(file, placed(readFileSync(shipped, "utf8"), { folder, port, gateways }));
+  return { folder, args: ["-c", file, "-p", folder, "-e", join(folder, "error.log"), "-g", "daemon off; master_process off;"] };
 }
 
-async function startProgram(
-  file: string,
-  args: readonly string[],
-  { port, folder }: { readonly port: number; readonly folder: string },
-): Promise<Listening> {
-  const child = spawn(file, args, { stdio: "ignore" });
-  const ended = once(child, "exit");
-  const kill = (): void => void child.kill("SIGKILL");
-  process.once("exit", kill);
-  const stop = async (): Promise<void> => {
-    process.removeListener("exit", kill);
-    if (child.exitCode === null && child.signalCode === null) {
-      kill();
-      await ended;
-    }
-    rmSync(folder, { recursive: true, force: true });
-  };
-  while (!(await isListening(port))) {
-    if (child.exitCode !== null) {
-      await stop();
-      throw new Error(`${file} ended with ${child.exitCode} before it listened.`);
-    }
-    await sleep(20);
-  }
-  return { port, [Symbol.asyncDispose]: stop };
-}
-
-function isListening(port: number): Promise<boolean> {
-  return new Promise((done) => {
-    const socket = connect(port, "127.0.0.1", () => {
-      socket.destroy();
-      done(true);
-    });
-    socket.once("error", () => done(false));
-  });
+/** The shipped file at other addresses, with other folders, and telling who has answered: nothing else of it is changed. */
+function placed(text: string, { folder, port, gateways }: Balancing & { readonly folder: string }): string {
+  const [server = "", parameters = ""] = /server gateway-1:4000( .*);\n/.exec(text) ?? [];
+  const changes: readonly (readonly [string, string])[] = [
+    [server, gateways.map((gateway) => `server 127.0.0.1:${gateway}${parameters};\n`).join("")],
+    [server.replace("gateway-1", "gateway-2"), ""],
+    ["listen 8080;", `listen 127.0.0.1:${port};`],
+    ["access_log /dev/stdout requests;", `access_log ${folder}/access.log requests; add_header X-Answered-By $upstream_addr always;`],
+    ["error_log /dev/stderr warn;", `error_log ${folder}/error.log warn;`],
+  ];
+  for (const [from] of changes) if (from === "" || !text.includes(from)) throw new Error(`deploy/nginx/nginx.conf no longer says: ${from}`);
+  return changes.reduce((changed, [from, to]) => changed.replace(from, () => to), text.replaceAll(" /tmp/", ` ${folder}/`));
 }
