@@ -18,8 +18,7 @@ export interface Arguments {
 export type Mode =
   | { readonly name: "compare" }
   /** The sizes that reads are measured at: as many products, carts and orders each. */
-  | { readonly name: "growth"; readonly sizes: readonly number[] }
-  | { readonly name: "soak"; readonly minutes: number };
+  | { readonly name: "growth"; readonly sizes: readonly number[] };
 
 export interface Known {
   readonly scenarios: readonly string[];
@@ -47,11 +46,9 @@ In place of the comparison:
 
   --growth          what each read costs the yardstick and ours with 10000 and 100000 products, carts and orders, drawn in bench/growth.svg
   --million         with --growth: with 1000000 as well, for which it takes hours
-  --soak-memory N   N minutes of every scenario on ours: how its memory grows
 `;
 
 const countMax = 1_000_000;
-const soakMinutesMax = 24 * 60;
 
 /** Undefined: help is wanted. */
 export function readArguments(args: readonly string[], known: Known): Arguments | undefined {
@@ -81,7 +78,6 @@ const options = {
   help: flag,
   growth: flag,
   million: flag,
-  "soak-memory": text,
   only: text,
   servers: text,
   products: text,
@@ -102,17 +98,13 @@ function parse(args: readonly string[]): Values {
   }
 }
 
-function modeOf({ growth, million, "soak-memory": minutes }: Values, isQuick: boolean): Mode {
-  if (growth === true && minutes !== undefined) throw new BadArgument("--growth and --soak-memory are two things: one at a time.");
+function modeOf({ growth, million }: Values, isQuick: boolean): Mode {
   if (growth === true) {
     const sizes = isQuick ? [2000, 6000] : [10_000, 100_000];
     return { name: "growth", sizes: million === true ? [...sizes, 1_000_000] : sizes };
   }
   if (million === true) throw new BadArgument("--million goes with --growth.");
-  if (minutes === undefined) return { name: "compare" };
-  const length = Number(minutes);
-  if (!(length > 0 && length <= soakMinutesMax)) throw new BadArgument(`--soak-memory must be a number of minutes up to ${soakMinutesMax}.`);
-  return { name: "soak", minutes: length };
+  return { name: "compare" };
 }
 
 function countOf(name: string, value: string | undefined, fallback: number): number {

@@ -7,7 +7,6 @@ import { measureGrowth } from "./growth.ts";
 import { describeMachine, findCores, pinOurselves } from "./machine.ts";
 import { scenarios } from "./scenarios.ts";
 import { servers } from "./servers.ts";
-import { soakMemory } from "./soak-memory.ts";
 
 const known: Known = { scenarios: Object.keys(scenarios), servers: servers.map(({ name }) => name) };
 
@@ -22,7 +21,6 @@ async function main(asked: Arguments): Promise<void> {
   const bench: Bench = { machine, place: { cores, nodeOptions: profileOptions(asked.profileFolder) }, say, step };
   const { mode } = asked;
   if (mode.name === "growth") await measureGrowth({ ...asked, sizes: mode.sizes }, bench);
-  else if (mode.name === "soak") await soakMemory({ ...asked, minutes: mode.minutes }, bench);
   else await compareServers(asked, bench);
 }
 

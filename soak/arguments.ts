@@ -6,18 +6,21 @@ export interface Arguments {
   readonly only: readonly string[];
   /** Infinity where nothing is said of it. */
   readonly rounds: number;
+  /** Whether docs/figures.json gets what was found. */
+  readonly isRecorded: boolean;
 }
 
 export class BadArgument extends Error {}
 
-export const help = (known: readonly string[]): string => `Usage: npm run soak -- --minutes N [--only LIST] [--rounds N]
+export const help = (known: readonly string[]): string => `Usage: npm run soak -- --minutes N [--only LIST] [--rounds N] [--record]
 
 Kills the service, sends everything twice and changes the same carts from all sides, on both engines, for N minutes together.
 Ends with 1 when a promise was broken.
 
   --minutes N   how long, shared out among the figures
   --only LIST   figures, of: ${known.join(",")}
-  --rounds N    oauth alone: its end on each engine, should it come before the time is over
+  --rounds N    of oauth its codes, of contract its requests: the end on each engine, should it come before the time is over
+  --record      writes what was found into docs/figures.json, which docs/figures.md is made of (npm run generate)
   --help        this text
 `;
 
@@ -34,7 +37,7 @@ export function readArguments(args: readonly string[], known: readonly string[])
   const only = values.only?.split(",") ?? known;
   const unknown = only.find((name) => !known.includes(name));
   if (unknown !== undefined) throw new BadArgument(`--only: there is no ${unknown}; there are ${known.join(", ")}.`);
-  return { minutes, only, rounds };
+  return { minutes, only, rounds, isRecorded: values.record === true };
 }
 
 function parse(args: readonly string[]): ReturnType<typeof parseArgs<typeof config>> {
@@ -45,4 +48,12 @@ function parse(args: readonly string[]): ReturnType<typeof parseArgs<typeof conf
   }
 }
 
-const config = { options: { minutes: { type: "string" }, only: { type: "string" }, rounds: { type: "string" }, help: { type: "boolean" } } } as const;
+const config = {
+  options: {
+    minutes: { type: "string" },
+    only: { type: "string" },
+    rounds: { type: "string" },
+    record: { type: "boolean" },
+    help: { type: "boolean" },
+  },
+} as const;

@@ -20,7 +20,7 @@ export interface Buying {
 
 export function openBuying(ask: Ask, shop: Shop): Buying {
   const buying: Buying = {
-    ask: untilAnswered(ask, () => void (buying.unanswered += 1)),
+    ask: untilAnswered(ask, { onLost: () => void (buying.unanswered += 1) }),
     shop,
     violations: [],
     submitted: [],
@@ -87,13 +87,20 @@ function requireDone({ code, text }: Told): void {
 const pauseMs = 25;
 const later: ReadonlySet<string | undefined> = new Set(["idempotency_in_progress", "service_unavailable"]);
 
+interface Patience {
+  readonly onLost?: () => void;
+  /** Of a service that is not started again: whoever gets no answer when it has any gets none, ever. */
+  readonly faults?: readonly string[];
+}
+
 /** As a client does that was told to: again after a lost connection, a key in use, and a service that is away. */
-export function untilAnswered(ask: Ask, onLost: () => void): Ask {
+export function untilAnswered(ask: Ask, { onLost, faults = [] }: Patience = {}): Ask {
   return async (asked: Write["asked"]) => {
     for (let isLost = false; ;) {
       const answered = await ask(asked).catch(() => undefined);
       if (answered !== undefined && !later.has(readAnswer(answered).code)) return answered;
-      if (answered === undefined && !isLost) onLost();
+      if (answered === undefined && faults.length > 0) throw new Error(faults[0]);
+      if (answered === undefined && !isLost) onLost?.();
       isLost ||= answered === undefined;
       await sleep(pauseMs);
     }

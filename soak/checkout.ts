@@ -23,7 +23,7 @@ const roundsPerKills = 5;
 const settleMs = 10;
 const settle = (): Promise<void> => sleep(settleMs);
 
-const door = ({ ask }: Service): Ask => untilAnswered(ask, () => undefined);
+const door = ({ ask }: Service): Ask => untilAnswered(ask);
 
 export async function runCheckout(service: Service, { beside, isOver, onStep }: CheckoutPlan): Promise<Report> {
   const services = [service, ...beside];

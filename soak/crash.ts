@@ -32,10 +32,15 @@ export interface CrashPlan {
   readonly onStep?: (text: string) => void;
 }
 
+/** What is killed and started again: one process, or one of several. */
+export type Killed = Pick<Service, "engine" | "ask" | "access" | "faults" | "kill" | "start" | "inspect">;
+
 interface Run {
   readonly ask: Ask;
   readonly shop: Shop;
   readonly violations: string[];
+  /** The service's. */
+  readonly faults: () => readonly string[];
   readonly done: Done[];
   /** Answered since the last kill: to be asked for again after it. */
   fresh: { readonly write: Write; readonly first: Answered }[];
@@ -46,14 +51,15 @@ interface Run {
   lostAndDone: number;
 }
 
-export async function runCrash(service: Service, plan: CrashPlan): Promise<Report> {
+export async function runCrash(service: Killed, plan: CrashPlan): Promise<Report> {
   const { ask } = service;
   const shop = await openShop(ask, service.access);
-  const run: Run = { ask, shop, violations: [], done: [], fresh: [], isOver: false, lost: 0, lostAndDone: 0 };
+  const run: Run = { ask, shop, violations: [], faults: () => service.faults, done: [], fresh: [], isOver: false, lost: 0, lostAndDone: 0 };
   const carts: CartSeen[] = [];
   for (let client = 0; client < plan.clients; client += 1) carts.push(await openCart(ask, shop));
 
-  const clients = Promise.all(carts.map((cart, index) => beClient(run, cart, index)));
+  const broken = (error: unknown): void => void run.violations.push(`A client had to give up: ${String(error)}`);
+  const clients = Promise.all(carts.map((cart, index) => beClient(run, cart, index).catch(broken)));
   const counts = { kills: 0, replays: 0 };
   try {
     await killAndCompare(service, { run, plan, counts });
@@ -61,7 +67,7 @@ export async function runCrash(service: Service, plan: CrashPlan): Promise<Repor
     run.isOver = true;
   }
   await clients;
-  counts.replays += await compareReplays(run);
+  if (run.faults().length === 0) counts.replays += await compareReplays(run);
   const faults = await service.inspect(({ db }) => effectsFault(db, { done: run.done, carts: carts.map(({ id }) => id) }));
   return {
     figure: "crash",
@@ -74,20 +80,24 @@ export async function runCrash(service: Service, plan: CrashPlan): Promise<Repor
 const pauseMs = 25;
 
 async function killAndCompare(
-  service: Service,
+  service: Killed,
   { run, plan, counts }: { readonly run: Run; readonly plan: CrashPlan; readonly counts: { kills: number; replays: number } },
 ): Promise<void> {
   while (!plan.isOver({ kills: counts.kills, keys: run.done.length })) {
     const until = run.done.length + Math.round(plan.keysPerKill * (0.5 + Math.random()));
-    while (run.done.length < until && run.violations.length === 0 && service.faults.length === 0) await sleep(1);
+    while (run.done.length < until && !isBroken(run)) await sleep(1);
+    // Nobody asks any more, and a kill may be one that waits for what clients do.
+    if (isBroken(run)) return;
     await service.kill();
     counts.kills += 1;
     await service.start();
     counts.replays += await compareReplays(run);
     plan.onStep?.(`${service.engine}: ${counts.kills} kills, ${run.done.length} keys`);
-    if (run.violations.length + service.faults.length > 0) return;
+    if (isBroken(run)) return;
   }
 }
+
+const isBroken = ({ violations, faults }: Run): boolean => violations.length + faults().length > 0;
 
 const comparedAtOnce = 8;
 
@@ -159,13 +169,22 @@ function nextWrite(shop: Shop, { cartId, version, hasCode, turn }: Turn): { writ
   }
 }
 
+/** Undefined: nothing came back, or what a balancer says for a gateway that has said nothing. */
+async function answerTo({ ask }: Run, { asked }: Write): Promise<Answered | undefined> {
+  const answered = await ask(asked).catch(() => undefined);
+  return answered?.status === 502 || answered?.status === 504 ? undefined : answered;
+}
+
 /** As a client does that was told to: again after a lost connection, a key in use, and a service that is away. */
-async function untilAnswered(run: Run, { asked }: Write): Promise<Answered> {
+async function untilAnswered(run: Run, write: Write): Promise<Answered> {
   let isLost = false;
   for (;;) {
-    const answered = await run.ask(asked).catch(() => undefined);
+    const answered = await answerTo(run, write);
     const told = answered === undefined ? undefined : readAnswer(answered);
     if (told === undefined) {
+      // It ended by itself, and nobody starts it again.
+      const [fault] = run.faults();
+      if (fault !== undefined) throw new Error(fault);
       isLost = true;
       run.lost += 1;
     }

@@ -3,13 +3,21 @@ import { startPostgres } from "#test/support/postgres.ts";
 import { runBystanders } from "./bystanders.ts";
 import { runCheckout } from "./checkout.ts";
 import { codeFaults, runCodes } from "./codes.ts";
+import { runContractAtService } from "./contract-service.ts";
 import { runCrash } from "./crash.ts";
+import { runCuts } from "./cuts.ts";
+import { startCluster } from "./cluster.ts";
 import { duplicateFaults, runDuplicates } from "./duplicates.ts";
 import { runHistories } from "./histories.ts";
 import { checkHistories } from "./history-checks.ts";
+import { runHostileDocuments } from "./hostile-documents.ts";
+import { runMemory } from "./memory.ts";
 import type { Report } from "./report.ts";
+import { runScaleOut } from "./scale-out.ts";
 import { startService } from "./service.ts";
 import { openShop } from "./shop.ts";
+import { runStop } from "./stop.ts";
+import { runSuite, type suites } from "./suites.ts";
 import { runWebhookLatency } from "./webhook-latency.ts";
 import { runWebhooks, webhookEnvironment } from "./webhooks.ts";
 
@@ -17,7 +25,7 @@ export interface Circumstances {
   /** PostgreSQL; undefined: the embedded database. */
   readonly databaseUrl: string | undefined;
   readonly isOver: () => boolean;
-  /** Of `oauth`: the end comes with so many, where that is told. */
+  /** Of `oauth` its codes, of `contract` its requests: the end comes with so many, where that is told. */
   readonly roundsMax: number;
   readonly onStep: (text: string) => void;
 }
@@ -27,6 +35,8 @@ export interface Figure {
   readonly engines: readonly Report["engine"][];
   /** Of the time, against the others. */
   readonly weight: number;
+  /** Of its PostgreSQL, by the server's own names. */
+  readonly settings?: Readonly<Record<string, string>>;
   readonly run: (circumstances: Circumstances) => Promise<Report>;
 }
 
@@ -36,9 +46,16 @@ export const figures: readonly Figure[] = [
   { name: "bystanders", engines: ["postgres"], weight: 1, run: bystanders },
   { name: "checkout", engines: ["pglite", "postgres"], weight: 3, run: checkout },
   { name: "webhooks", engines: ["pglite", "postgres"], weight: 3, run: webhooks },
+  { name: "scale-out", engines: ["postgres"], weight: 2, run: scaleOut },
   { name: "webhook-latency", engines: ["pglite", "postgres"], weight: 1, run: runWebhookLatency },
   { name: "histories", engines: ["pglite", "postgres"], weight: 3, run: histories },
   { name: "oauth", engines: ["pglite", "postgres"], weight: 1, run: oauth },
+  { name: "contract", engines: ["pglite", "postgres"], weight: 2, run: contract },
+  { name: "cuts", engines: ["postgres"], weight: 2, settings: { synchronous_commit: "on" }, run: cuts },
+  { name: "stop", engines: ["pglite", "postgres"], weight: 2, run: stop },
+  { name: "memory", engines: ["pglite", "postgres"], weight: 3, run: memory },
+  ...(["scopes", "receivers", "ssrf", "dpop"] as const satisfies readonly (keyof typeof suites)[]).map(suiteFigure),
+  { name: "hostile-documents", engines: ["pglite"], weight: 1, run: hostileDocuments },
 ];
 
 async function crash({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
@@ -57,6 +74,14 @@ async function duplicates({ databaseUrl, isOver, onStep }: Circumstances): Promi
   await beside?.kill();
   const faults = await service.inspect(({ db }) => duplicateFaults(db, run.sent));
   return { ...run, violations: [...run.violations, ...faults, ...service.faults, ...(beside?.faults ?? [])] };
+}
+
+/** Two gateways and two workers behind nginx: some writes fifty times at once, and then one process after the other is killed. */
+async function scaleOut({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
+  if (databaseUrl === undefined) throw new Error("This figure is of PostgreSQL.");
+  await using cluster = await startCluster({ databaseUrl, environment: { RATE_LIMIT_SCALE: "0" } });
+  const plan = { copies: 50, areCopiesOver: ({ keys }: { readonly keys: number }) => keys >= 200 || isOver(), clients: 8, keysPerKill: 200 };
+  return await runScaleOut(cluster, { ...plan, isOver, onStep });
 }
 
 async function bystanders({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
@@ -113,9 +138,42 @@ async function oauth({ databaseUrl, isOver, roundsMax, onStep }: Circumstances):
   return { ...report, violations: [...report.violations, ...faults, ...service.faults, ...(beside?.faults ?? [])] };
 }
 
+/** PostgreSQL is killed here: what it has committed must be out of its memory by then. */
+async function cuts({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
+  if (databaseUrl === undefined) throw new Error("This figure is of PostgreSQL.");
+  return await runCuts({ databaseUrl, clients: 8, keysPerCut: 20, crashEvery: 10, isOver, onStep });
+}
+
+async function stop({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
+  await using service = await startService({ databaseUrl });
+  return await runStop(service, { clients: 12, answersPerStop: 400, isOver, onStep });
+}
+
+/** What it tells its receivers is part of the load: the demo's endpoint is where nobody listens. */
+async function memory({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
+  await using service = await startService({ databaseUrl });
+  return await runMemory(service, { clients: 6, isOver, onStep });
+}
+
+/** Takes as long as its tests take. */
+function suiteFigure(name: keyof typeof suites): Figure {
+  return { name, engines: ["both"], weight: 0, run: () => runSuite(name) };
+}
+
+/** Nothing is asked of a database. */
+async function hostileDocuments({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
+  await using service = await startService({ databaseUrl });
+  const report = await runHostileDocuments(service, { isOver, onStep });
+  return { ...report, violations: [...report.violations, ...service.faults] };
+}
+
+function contract({ roundsMax, ...circumstances }: Circumstances): Promise<Report> {
+  return runContractAtService({ ...circumstances, requestsMax: roundsMax });
+}
+
 /** On a PostgreSQL of its own, where it needs one. */
 export async function runFigure(figure: Figure, engine: Report["engine"], circumstances: Omit<Circumstances, "databaseUrl">): Promise<Report> {
-  if (engine === "pglite") return figure.run({ ...circumstances, databaseUrl: undefined });
-  const postgres = await startPostgres();
+  if (engine !== "postgres") return figure.run({ ...circumstances, databaseUrl: undefined });
+  const postgres = await startPostgres(figure.settings);
   return figure.run({ ...circumstances, databaseUrl: postgres.url }).finally(() => postgres.stop());
 }

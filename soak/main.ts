@@ -1,6 +1,8 @@
 /** `npm run soak -- --minutes N`: see README.md beside it. */
 import { type Arguments, BadArgument, help, readArguments } from "./arguments.ts";
+import { figureNumberOf } from "./figure-list.ts";
 import { figures, runFigure } from "./figures.ts";
+import { recordFigures } from "./record.ts";
 import { type Report, toTable, toViolations } from "./report.ts";
 
 const known = figures.map(({ name }) => name);
@@ -8,22 +10,33 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const step = (text: string): void => void process.stderr.write(`· ${text}\n`);
 
 /** Gives whether every promise was kept. */
-async function soak({ minutes, only, rounds }: Arguments): Promise<boolean> {
+async function soak({ minutes, only, rounds, isRecorded }: Arguments): Promise<boolean> {
   const runs = figures
     .filter(({ name }) => only.includes(name))
     .flatMap((figure) => figure.engines.map((engine) => ({ figure, engine, share: figure.weight / figure.engines.length })));
-  const whole = runs.reduce((sum, { share }) => sum + share, 0);
+  // Suites alone have no share: they take what they take.
+  const whole = runs.reduce((sum, { share }) => sum + share, 0) || 1;
   const reports: Report[] = [];
   for (const { figure, engine, share } of runs) {
-    const until = performance.now() + (minutes * 60_000 * share) / whole;
+    const startedAt = performance.now();
+    // What it takes to begin is not counted.
+    let until: number | undefined;
     step(`${figure.name} on ${engine}, for ${((minutes * share) / whole).toFixed(1)} minutes`);
-    const isOver = (): boolean => performance.now() > until;
-    reports.push(await runFigure(figure, engine, { isOver, roundsMax: rounds, onStep: (text) => step(`${figure.name} on ${text}`) }));
+    const isOver = (): boolean => performance.now() > (until ??= performance.now() + (minutes * 60_000 * share) / whole);
+    const report = await runFigure(figure, engine, { isOver, roundsMax: rounds, onStep: (text) => step(`${figure.name} on ${text}`) });
+    reports.push(report);
+    if (isRecorded) record(report, (performance.now() - startedAt) / 60_000);
   }
   say(`\n${toTable(reports)}`);
   const broken = toViolations(reports);
   if (broken !== "") say(`\n${broken}`);
   return broken === "";
+}
+
+/** At once: who ends a long run keeps what it has found so far. */
+function record({ figure: name, engine, counts, violations }: Report, minutes: number): void {
+  const figure = figureNumberOf(name);
+  if (figure !== undefined) recordFigures([{ figure, name, engine, minutes, counts, violations: violations.length }]);
 }
 
 /** What was started ends with this process: the service by its pid, PostgreSQL by itself. */

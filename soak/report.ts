@@ -1,7 +1,8 @@
 /** What a figure found. A violation is a promise that was broken, in words; counts say how hard it was tried. */
 export interface Report {
   readonly figure: string;
-  readonly engine: "pglite" | "postgres";
+  /** `both`: tests that choose for themselves. */
+  readonly engine: "pglite" | "postgres" | "both";
   readonly counts: Readonly<Record<string, number>>;
   readonly violations: readonly string[];
 }
@@ -10,18 +11,17 @@ const shownMax = 10;
 
 /** In Markdown, so that it can be pasted. */
 export function toTable(reports: readonly Report[]): string {
-  const rows = reports.map(({ figure, engine, counts, violations }) => [
-    figure,
-    engine,
-    Object.entries(counts)
-      .map(([name, count]) => `${name} ${count.toLocaleString("en").replaceAll(",", " ")}`)
-      .join(", "),
-    String(violations.length),
-  ]);
+  const rows = reports.map(({ figure, engine, counts, violations }) => [figure, engine, inWords(counts), String(violations.length)]);
   const cells = [["figure", "engine", "counts", "violations"], ...rows];
   const widths = [0, 1, 2, 3].map((column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
   const lines = cells.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`);
   return [lines[0], `|${widths.map((width) => "-".repeat(width + 2)).join("|")}|`, ...lines.slice(1)].join("\n");
+}
+
+export function inWords(counts: Report["counts"]): string {
+  return Object.entries(counts)
+    .map(([name, count]) => `${name} ${count.toLocaleString("en").replaceAll(",", " ")}`)
+    .join(", ");
 }
 
 export function toViolations(reports: readonly Report[]): string {

@@ -22,6 +22,8 @@ export interface Service extends AsyncDisposable {
   readonly access: Access;
   /** What it did that nobody asked for: ended by itself. */
   readonly faults: readonly string[];
+  /** Of what runs now. */
+  pid(): number;
   start(): Promise<void>;
   /** SIGKILL: whatever runs is gone at once. */
   kill(): Promise<void>;
@@ -83,6 +85,7 @@ export async function startService({ command = "serve", databaseUrl, environment
     folder: dataDir,
     access,
     faults,
+    pid: () => running?.child.pid ?? 0,
     start,
     kill,
     stop: async () => {
@@ -101,6 +104,8 @@ export async function startService({ command = "serve", databaseUrl, environment
 
 interface Running {
   readonly child: ChildProcess;
+  /** The end of what it had to say. */
+  readonly said: () => string;
   kill(): Promise<void>;
   stop(): Promise<number | null>;
 }
@@ -133,15 +138,16 @@ function spawnService({ command, settings }: Started, onFault: (fault: string) =
     await ended;
     return child.exitCode;
   };
-  return { child, kill: async () => void (await end("SIGKILL")), stop: () => end("SIGTERM") };
+  return { child, said: () => said, kill: async () => void (await end("SIGKILL")), stop: () => end("SIGTERM") };
 }
 
-const readyMsMax = 60_000;
+/** Of a first start, with the demo to be made, on a machine that has other things to do. */
+const readyMsMax = 180_000;
 
-async function untilReady({ child }: Running, ask: Ask): Promise<void> {
+async function untilReady({ child, said }: Running, ask: Ask): Promise<void> {
   const until = performance.now() + readyMsMax;
   while (performance.now() < until) {
-    if (child.exitCode !== null) throw new Error("The service ended before it was ready.");
+    if (child.exitCode !== null) throw new Error(`The service ended before it was ready: ${said()}`);
     const status = await ask({ method: "GET", url: "/readyz", headers: {}, body: undefined }).then(
       (answered) => answered.status,
       () => 0,
@@ -154,9 +160,8 @@ async function untilReady({ child }: Running, ask: Ask): Promise<void> {
 
 const answerMsMax = 20_000;
 
-/** Over connections that are kept, as clients do; one that breaks is no answer. */
-export function askOver(port: number, localAddress = "127.0.0.1"): Ask {
-  const agent = new Agent({ keepAlive: true });
+/** Over connections that are kept, as clients do, unless told; one that breaks is no answer. */
+export function askOver(port: number, localAddress = "127.0.0.1", agent = new Agent({ keepAlive: true })): Ask {
   return ({ method, url, headers, body = "" }) =>
     new Promise<Answered>((done, failed) => {
       const place = { agent, host: "127.0.0.1", port, localAddress, timeout: answerMsMax };

@@ -105,10 +105,9 @@ function startWriting(
   { shop, counts, receiver }: Writing,
 ): () => Promise<unknown> {
   const end = new AbortController();
-  const ask = untilAnswered(
-    (asked) => (end.signal.aborted ? Promise.resolve(unasked) : service.ask(asked)),
-    () => void (counts.unanswered += 1),
-  );
+  const ask = untilAnswered((asked) => (end.signal.aborted ? Promise.resolve(unasked) : service.ask(asked)), {
+    onLost: () => void (counts.unanswered += 1),
+  });
   const write = async (): Promise<void> => {
     const { id } = await openCart(ask, shop);
     while (!end.signal.aborted) {

@@ -7,6 +7,8 @@ import { type ApiDescription, describeApi } from "#app/api-description.ts";
 import { openMesh } from "#gateway/mesh.ts";
 import { respelledSchema } from "#gateway/spelling.ts";
 import graph from "#graph/schema.ts";
+import { renderFigures } from "#soak/figure-table.ts";
+import { readRecords } from "#soak/record.ts";
 import { eventExamples } from "./generate/event-examples.ts";
 import { exampleAnswers } from "./generate/example-answers.ts";
 import { renderTables } from "./generate/tables.ts";
@@ -47,4 +49,8 @@ it("schema/event-examples.json is made from the schemas of what events show", as
 
 it("schema/example-answers.json is what the demo answers to the examples of the reference", async () => {
   await expect(`${JSON.stringify(await exampleAnswers(), null, 2)}\n`).toMatchFileSnapshot("../schema/example-answers.json");
+});
+
+it("docs/figures.md is the list of what must be shown, with what was measured", async () => {
+  await expect(renderFigures(readRecords())).toMatchFileSnapshot("../docs/figures.md");
 });

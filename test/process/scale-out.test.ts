@@ -1,55 +1,45 @@
 /**
- * Two gateways and a worker on one PostgreSQL behind nginx are one service: the same contract whichever answers, what the one has recorded the other
- * replays, and one of them may be stopped while it is used. Needs nginx, and for limits that all count together Redis.
+ * Two gateways and two workers on one PostgreSQL behind nginx are one service: the same contract whichever answers, what the one has recorded the other
+ * replays, and one of them may be stopped or killed while it is used. Needs nginx; where PgBouncer and Redis are there, all go through them.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { randomUUID } from "node:crypto";
 import { openCheckout, readSession, submitWrite } from "#soak/checkout-shop.ts";
-import { type OpenDatabase, openDatabase } from "#database/connect.ts";
 import { readDemoFile } from "#demo/demo-file.ts";
-import { askOver, type Service, startService } from "#soak/service.ts";
+import { type Cluster, startCluster } from "#soak/cluster.ts";
+import { runScaleOut } from "#soak/scale-out.ts";
+import { askOver, type Service } from "#soak/service.ts";
 import { type Answered, type Ask, openCart, openShop, readAnswer, restWrite, type Shop, stockWrite } from "#soak/shop.ts";
 import { arrivalOf, type Receiver, startReceiver } from "#soak/webhook-receiver.ts";
-import { hasNginx, hasRedis, type Listening, startBalancer, startRedis } from "#test/support/balancer.ts";
+import { hasNginx, hasRedis } from "#test/support/balancer.ts";
+import { hasPooler } from "#test/support/pooler.ts";
 import { demoPlace } from "#test/support/copies.ts";
 
-/** Of three cold starts on a machine that has other things to do. */
+/** Of four cold starts on a machine that has other things to do. */
 const startsMsMax = 240_000;
-const guessesMax = 20;
+/** Room for the load of this file; what is counted together is counted to its end. */
+const limitsScale = 20;
+const guessesMax = 20 * limitsScale;
 
-if (!hasNginx) process.stderr.write("test/process/scale-out.test.ts is skipped: nginx is not installed (Debian: nginx-light).\n");
+const say = (text: string): void => void process.stderr.write(`test/process/scale-out.test.ts ${text}\n`);
+if (!hasNginx) say("is skipped: nginx is not installed (Debian: nginx-light).");
+if (!hasRedis) say("runs without Redis, which is not installed (Debian: redis-server).");
+if (!hasPooler) say("runs without PgBouncer, which is not installed (Debian: pgbouncer).");
 
-describe.runIf(hasNginx)("two gateways and a worker behind nginx", () => {
+describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
   const stack = new AsyncDisposableStack();
-  let gateways: readonly [Service, Service];
-  let balancer: Listening;
+  let cluster: Cluster;
   let receiver: Receiver;
   let shop: Shop;
   let ask: Ask;
-  let database: OpenDatabase;
   let productUrl: string;
   beforeAll(async () => {
     const place = await demoPlace("postgres");
-    const redis = hasRedis ? stack.use(await startRedis()) : undefined;
-    const shared = {
-      ...place.environment,
-      TRUST_PROXY: "1",
-      RATE_LIMIT_SCALE: "1",
-      DATABASE_POOL: "4",
-      WEBHOOK_ALLOW_LOOPBACK: "1",
-      PUBLIC_URL: "https://api.test",
-      ...(redis === undefined ? {} : { REDIS_URL: `redis://127.0.0.1:${redis.port}` }),
-    };
-    const start = (command: "gateway" | "worker"): Promise<Service> => startService({ ...place, command, environment: { ...shared, DEMO: "0" } });
-    const [first, second, worker] = await Promise.all([start("gateway"), start("gateway"), start("worker")]);
-    for (const service of [first, second, worker]) stack.use(service);
-    gateways = [first, second];
-    balancer = stack.use(await startBalancer([first.port, second.port]));
+    const environment = { ...place.environment, RATE_LIMIT_SCALE: String(limitsScale), PUBLIC_URL: "https://api.test" };
+    cluster = stack.use(await startCluster({ databaseUrl: place.databaseUrl ?? "", folder: place.folder, environment }));
+    ask = cluster.ask;
     receiver = stack.use(await startReceiver({ reply: () => 204 }));
-    ask = askOver(balancer.port);
-    shop = await openShop(ask, first.access);
-    database = await openDatabase({ url: place.databaseUrl });
-    stack.defer(() => database.close());
+    shop = await openShop(ask, cluster.access);
     const [product] = readDemoFile(place.folder)?.products ?? [];
     productUrl = `/api/v1/catalog/merchants/${product?.merchantSlug}/products/${product?.productSlug}`;
   }, startsMsMax);
@@ -85,7 +75,7 @@ describe.runIf(hasNginx)("two gateways and a worker behind nginx", () => {
     expect(second.headers["x-answered-by"]).not.toBe(first.headers["x-answered-by"]);
   });
 
-  it("leave paying and telling to the worker, which does both", async () => {
+  it("leave paying and telling to the workers, who do both", async () => {
     const endpoint = { url: `${receiver.origin}/hooks`, eventTypes: ["order.placed"] };
     const headers = { ...bearer(), "content-type": "application/json", "idempotency-key": randomUUID() };
     const made = await ask({ method: "POST", url: "/api/v1/open/webhooks/endpoints", headers, body: JSON.stringify(endpoint) });
@@ -97,7 +87,7 @@ describe.runIf(hasNginx)("two gateways and a worker behind nginx", () => {
     await expect
       .poll(() => readSession(ask, shop, checkout.sessionId))
       .toMatchObject({ status: "COMPLETED", orderId: expect.stringMatching(/^ord_/) });
-    const { id } = await database.db
+    const { id } = await cluster.database.db
       .selectFrom("event")
       .select("id")
       .where("type", "=", "order.placed")
@@ -110,7 +100,7 @@ describe.runIf(hasNginx)("two gateways and a worker behind nginx", () => {
   it("count guesses by the address that nginx saw, whatever the client says it is", async () => {
     const guess = async (by: Ask, claimed = ""): Promise<number> =>
       (await get("/api/v1/open/identity", { "x-forwarded-for": claimed, authorization: "Bearer wrong" }, by)).status;
-    const [guesser, neighbour] = [askOver(balancer.port, "127.0.0.7"), askOver(balancer.port, "127.0.0.8")];
+    const [guesser, neighbour] = [askOver(cluster.port, "127.0.0.7"), askOver(cluster.port, "127.0.0.8")];
     // Counted together, or by each for itself.
     const admitted = hasRedis ? guessesMax : 2 * guessesMax;
     const statuses: number[] = [];
@@ -120,11 +110,11 @@ describe.runIf(hasNginx)("two gateways and a worker behind nginx", () => {
   });
 
   it("answer all there is to answer while one of them is told to stop", async () => {
-    const [staying, leaving] = gateways;
+    const [staying, leaving] = cluster.gateways;
     const over = new AbortController();
     const read: Answered[] = [];
     const reader = async (from: string): Promise<void> => {
-      const by = askOver(balancer.port, from);
+      const by = askOver(cluster.port, from);
       while (!over.signal.aborted) read.push(await get(productUrl, {}, by));
     };
     const keys: string[] = [];
@@ -150,9 +140,26 @@ describe.runIf(hasNginx)("two gateways and a worker behind nginx", () => {
       await running;
     }
     expect(new Set(read.map(({ status }) => status))).toEqual(new Set([200]));
-    const movements = await database.db.selectFrom("stockMovement").select("note").where("note", "in", keys).execute();
+    const movements = await cluster.database.db.selectFrom("stockMovement").select("note").where("note", "in", keys).execute();
     expect(movements).toHaveLength(keys.length);
     expect(new Set(movements.map(({ note }) => note))).toEqual(new Set(keys));
-    expect([...staying.faults, ...leaving.faults]).toEqual([]);
+    expect(cluster.faults()).toEqual([]);
+    await leaving.start();
   });
+
+  it(
+    "do each thing once, though it is sent to both at once, and a gateway and a worker are killed",
+    async () => {
+      const { violations, counts } = await runScaleOut(cluster, {
+        copies: 20,
+        areCopiesOver: ({ keys }) => keys >= 4,
+        clients: 4,
+        keysPerKill: 15,
+        isOver: ({ kills }) => kills >= 2,
+      });
+      expect(violations).toEqual([]);
+      expect(counts).toMatchObject({ copied: 4, kills: 2, replays: counts["keys"] });
+    },
+    startsMsMax,
+  );
 });

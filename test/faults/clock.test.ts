@@ -1,0 +1,90 @@
+/**
+ * A clock that is set an hour forward or back while the service runs: nothing happens twice, nobody stays refused, and what happens from then on is told
+ * at once. What was waiting for its time when the clock was set back waits until that time has come.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createMemoryLimiter } from "#gateway/rate-limiter.ts";
+import { addressWrite, openCart, openShop, readAnswer, type Shop } from "#soak/shop.ts";
+import { askOf, environment } from "#test/exactly-once/ask.ts";
+import { describeOnBoth } from "#test/support/databases.ts";
+import { createWorld, type World } from "#test/support/world.ts";
+import { createDispatchWorld, type DispatchWorld, type Installed } from "#test/webhooks/dispatch-world.ts";
+
+const hourMs = 3_600_000;
+
+const jumps = [
+  ["back", -hourMs],
+  ["forward", hourMs],
+] as const;
+
+it.each(jumps)("a clock that is set an hour %s keeps nobody refused for longer than a window is", async (_name, jumpMs) => {
+  let now = 10 * hourMs;
+  const limiter = createMemoryLimiter(1, () => now);
+  for (let count = 0; count <= 20; count += 1) void limiter.consume("auth-fail", "x");
+  expect(limiter.peek("auth-fail", "x")).toMatchObject({ remaining: 0, resetSeconds: 300 });
+  now += jumpMs;
+  expect(limiter.consume("auth-fail", "x")).toMatchObject({ isExceeded: false, remaining: 19, resetSeconds: 300 });
+});
+
+describe("a service whose clock is set", () => {
+  let world: World;
+  let shop: Shop;
+  beforeAll(async () => {
+    world = await createWorld("pglite", { environment });
+    shop = await openShop(askOf(world.app), world.demo);
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  it.each(jumps)("an hour %s finds what was recorded before, reads what was written, and goes on", async (_name, jumpMs) => {
+    const ask = askOf(world.app);
+    const { id } = await openCart(ask, shop);
+    const write = addressWrite(shop, id);
+    const first = await ask(write.asked);
+    world.clock.advance(jumpMs);
+
+    const again = readAnswer(await ask(write.asked));
+    expect([again.status, again.isReplay, again.text]).toEqual([200, true, first.text]);
+    const next = readAnswer(await ask(addressWrite(shop, id).asked));
+    expect([next.status, next.isReplay]).toEqual([200, false]);
+    const { db } = world.database;
+    const events = await db.selectFrom("event").select("subjectVersion").where("subjectId", "=", id).orderBy("subjectVersion").execute();
+    expect(events.map(({ subjectVersion }) => subjectVersion)).toEqual([1, 2, 3]);
+  });
+});
+
+describeOnBoth("webhooks whose clock is set an hour back", (open) => {
+  let world: DispatchWorld;
+  let shop: Installed;
+  beforeAll(async () => {
+    world = createDispatchWorld(await open());
+    shop = await world.merchant();
+  });
+  const sentTo = (url: string): number => world.sent.filter((request) => request.url === url).length;
+
+  it("tell what happens from then on, though the receiver had taken all that it bears at once", async () => {
+    const { url } = await world.endpoint(shop, { maxPerSecond: 1 });
+    world.clock.advance(1000);
+    await world.event(shop);
+    await world.dispatcher().drain();
+    expect(sentTo(url)).toBe(1);
+    world.clock.advance(-hourMs);
+    await world.event(shop);
+    await world.dispatcher().drain();
+    expect(sentTo(url)).toBe(2);
+  });
+
+  it("tell it though all places of the receiver were taken when somebody died", async () => {
+    const { id, url } = await world.endpoint(shop);
+    world.clock.advance(1000);
+    for (let count = 0; count < 4; count += 1) await world.event(shop);
+    await world.dispatcher().drain();
+    const leasedUntil = new Date(world.clock.now().getTime() + 20_000);
+    const taken = { status: "sending", lease: "of one that died", nextAttemptAt: leasedUntil } as const;
+    await world.database.db.updateTable("webhookDelivery").set(taken).where("endpointId", "=", id).execute();
+    const before = sentTo(url);
+    world.clock.advance(-hourMs);
+    await world.event(shop);
+    await world.dispatcher().drain();
+    expect(sentTo(url)).toBe(before + 1);
+  });
+});

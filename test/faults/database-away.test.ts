@@ -1,0 +1,64 @@
+/** A PostgreSQL that is stopped, or killed, and comes back: what is told meanwhile, and that all goes on by itself. */
+import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { arrivalOf, type Receiver, startReceiver } from "#soak/webhook-receiver.ts";
+import { addressWrite, openCart, openShop, type Shop, type Write } from "#soak/shop.ts";
+import { askOf } from "#test/exactly-once/ask.ts";
+import { expectError } from "#test/support/expect-error.ts";
+import type { Answer } from "#test/support/world.ts";
+import { type OwnPostgres, startOnOwnPostgres } from "./own-postgres.ts";
+
+describe("a PostgreSQL that goes away and comes back", () => {
+  const stack = new AsyncDisposableStack();
+  let own: OwnPostgres;
+  let receiver: Receiver;
+  let shop: Shop;
+  beforeAll(async () => {
+    receiver = stack.use(await startReceiver({ reply: () => 204 }));
+    own = stack.use(await startOnOwnPostgres());
+    shop = await openShop(askOf(own.app), own.demo);
+    const headers = { "content-type": "application/json", authorization: `Bearer ${own.demo.keys.full}`, "idempotency-key": randomUUID() };
+    const body = JSON.stringify({ url: `${receiver.origin}/hooks`, eventTypes: ["cart.address_set"], maxPerSecond: 100 });
+    const made = await askOf(own.app)({ method: "POST", url: "/api/v1/open/webhooks/endpoints", headers, body });
+    receiver.secrets.set("/hooks", (JSON.parse(made.text) as { data: { secret: { value: string } } }).data.secret.value);
+  });
+  afterAll(() => stack.disposeAsync());
+
+  const get = (url: string): Promise<Answer> => send({ method: "GET", url, headers: {}, body: undefined });
+  async function send(asked: Write["asked"]): Promise<Answer> {
+    const answered = await askOf(own.app)(asked);
+    return { ...answered, body: JSON.parse(answered.text) as unknown };
+  }
+  const listeners = async (): Promise<number> =>
+    (await sql<{ pid: number }>`select pid from pg_stat_activity where query like 'listen %'`.execute(own.app.database.db)).rows.length;
+  const told = async (cartId: string): Promise<string[]> => {
+    const events = own.app.database.db.selectFrom("event").select("id").where("subjectId", "=", cartId).where("type", "=", "cart.address_set");
+    return (await events.execute()).map(({ id }) => arrivalOf("/hooks", id));
+  };
+
+  it.each(["fast", "immediate"] as const)("is told as 503 and by /readyz while it is away (%s), and all goes on when it is back", async (mode) => {
+    const { id } = await openCart(askOf(own.app), shop);
+    const write = addressWrite(shop, id);
+    await expect.poll(listeners).toBe(1);
+    await own.stop(mode);
+
+    const product = "/api/v1/catalog/merchants/lindenhof/products/fjell-2-trekking-tent";
+    for (const answer of [await get(product), await send(write.asked), await get(product)])
+      expectError(answer, { status: 503, code: "service_unavailable", retryAfterSeconds: 2 });
+    expect(await get("/readyz")).toMatchObject({ status: 503, body: { checks: { database: "unavailable" } } });
+    expect(await get("/healthz")).toMatchObject({ status: 200, body: { status: "ok" } });
+
+    await own.startAgain();
+    expect(await get("/readyz")).toMatchObject({ status: 200 });
+    expect(await get(product)).toMatchObject({ status: 200 });
+    const [first, again] = [await send(write.asked), await send(write.asked)];
+    expect([first.status, first.headers["idempotent-replayed"]]).toEqual([200, "false"]);
+    expect([again.status, again.headers["idempotent-replayed"], again.text]).toEqual([200, "true", first.text]);
+    // What listens and what sends find their way back too.
+    await expect.poll(listeners).toBe(1);
+    const [arrival] = await told(id);
+    await expect.poll(() => [...receiver.accepted]).toContain(arrival);
+    expect(receiver.violations).toEqual([]);
+  });
+});

@@ -1,0 +1,67 @@
+/** No room on the disk: what cannot be written is told so and leaves nothing, what can be read is read, and all goes on when there is room again. */
+import { spawnSync } from "node:child_process";
+import { sql } from "kysely";
+import { describe, expect, it } from "vitest";
+import { startService } from "#soak/service.ts";
+import { addressWrite, openCart, openShop, readAnswer, stockWrite } from "#soak/shop.ts";
+import { demoPlace } from "#test/support/copies.ts";
+import { createWorld } from "#test/support/world.ts";
+import { askOf, environment } from "#test/exactly-once/ask.ts";
+
+const hasLimits = spawnSync("prlimit", ["--version"], { stdio: "ignore" }).status === 0;
+if (!hasLimits) process.stderr.write("test/faults/full-disk.test.ts skips the embedded database: prlimit is not installed (Debian: util-linux).\n");
+
+/** Of a cold start, on a machine that has other things to do. */
+const startMsMax = 240_000;
+
+describe.runIf(hasLimits)("an embedded database that cannot write", () => {
+  it(
+    "refuses what it cannot keep, changes nothing, and goes on when there is room again",
+    async () => {
+      await using service = await startService(await demoPlace("pglite"));
+      const { ask } = service;
+      const shop = await openShop(ask, service.access);
+      const { id } = await openCart(ask, shop);
+      const [before, during] = [addressWrite(shop, id), addressWrite(shop, id)];
+      const kept = await ask(before.asked);
+      // A limit on the size of files is met by every write, as a disk without room is; PostgreSQL has no name for it, and so it is told as a fault of ours.
+      limitFiles(service.pid(), "0");
+      expect(readAnswer(await ask(during.asked))).toMatchObject({ status: 500, code: "internal_error" });
+      limitFiles(service.pid(), "unlimited");
+
+      const [done, again] = [readAnswer(await ask(during.asked)), await ask(before.asked)];
+      expect([done.status, done.isReplay, JSON.parse(done.text).data.cartVersion]).toEqual([200, false, 3]);
+      expect([readAnswer(again).isReplay, again.text]).toEqual([true, kept.text]);
+      expect(service.faults).toEqual([]);
+    },
+    startMsMax,
+  );
+});
+
+const limitFiles = (pid: number, bytes: string): void => void spawnSync("prlimit", ["--pid", String(pid), `--fsize=${bytes}:`]);
+
+it.each(["pglite", "postgres"] as const)(
+  "a disk that is full (%s) is told as 503, leaves nothing, and the same request works later",
+  async (engine) => {
+    await using world = await createWorld(engine, { environment });
+    const ask = askOf(world.app);
+    const { db } = world.database;
+    const shop = await openShop(ask, world.demo);
+    const write = stockWrite(shop, shop.variantIds[0] ?? "");
+    // What PostgreSQL says of a disk that is full; it says it at the last statement, when all else is done.
+    await sql`create function refuse() returns trigger language plpgsql as $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`.execute(
+      db,
+    );
+    await sql`create trigger full_disk before insert on idempotency_record for each row execute function refuse()`.execute(db);
+    const refused = await ask(write.asked);
+    expect(readAnswer(refused)).toMatchObject({ status: 503, code: "service_unavailable" });
+    expect(refused.text).not.toContain("extend");
+    const moved = async (): Promise<number> => (await db.selectFrom("stockMovement").select("id").where("note", "=", write.key).execute()).length;
+    expect(await moved()).toBe(0);
+
+    await sql`drop trigger full_disk on idempotency_record`.execute(db);
+    const done = await ask(write.asked);
+    expect([readAnswer(done).status, readAnswer(done).isReplay, await moved()]).toEqual([200, false, 1]);
+  },
+  startMsMax,
+);

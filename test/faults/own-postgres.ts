@@ -1,0 +1,59 @@
+/** A PostgreSQL that is a test's own, with a service on it in this process: stopped, killed and started again as its operators would. */
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { type App, createApp } from "#app/app.ts";
+import { readSettings } from "#app/settings.ts";
+import type { DemoFile } from "#demo/demo-file.ts";
+import { prepareDemo } from "#demo/prepare-demo.ts";
+import { createLog } from "#foundation/log.ts";
+import { encryptionKeys } from "#test/support/copies.ts";
+import { startPostgres } from "#test/support/postgres.ts";
+import { publicUrl } from "#test/support/world.ts";
+
+export interface OwnPostgres extends AsyncDisposable {
+  readonly app: App;
+  readonly demo: DemoFile;
+  /** `immediate`: as if it were killed. */
+  readonly stop: (mode: "fast" | "immediate") => Promise<void>;
+  readonly startAgain: () => Promise<void>;
+}
+
+export async function startOnOwnPostgres(): Promise<OwnPostgres> {
+  const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-test-"));
+  // Or what was committed last would be gone with it.
+  const postgres = await startPostgres({ synchronous_commit: "on" });
+  const control = controlOf(postgres.folder);
+  const environment = { DATABASE_URL: postgres.url, ENCRYPTION_KEYS: encryptionKeys, WEBHOOK_ALLOW_LOOPBACK: "1" };
+  const settings = readSettings({ PORT: "0", PUBLIC_URL: publicUrl, RATE_LIMIT_SCALE: "0", DATA_DIR: folder, ...environment });
+  const app = await createApp({ settings, log: createLog("silent") });
+  const demo = await prepareDemo(app.database, { ...app.services, dataDir: folder, now: new Date() });
+  await app.listen();
+  return {
+    app,
+    demo: demo as DemoFile,
+    stop: (mode) => control("stop", "-m", mode),
+    // What pg_ctl calls this takes the arguments that the server had.
+    startAgain: () => control("restart"),
+    [Symbol.asyncDispose]: async () => {
+      await app.close();
+      // Started again, it is nobody's child.
+      await control("stop", "-m", "immediate").catch(() => undefined);
+      await postgres.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** By the server's own pg_ctl, as the user whose folder it is. */
+function controlOf(folder: string): (...args: readonly string[]) => Promise<void> {
+  const data = join(folder, "data");
+  const [server = ""] = readFileSync(join(data, "postmaster.opts"), "utf8").split(" ");
+  const { uid, gid } = statSync(data);
+  return async (...args) => {
+    // Its log goes to a file, or whoever waits for the end of what it says waits for the server's.
+    await promisify(execFile)(join(dirname(server), "pg_ctl"), ["-D", data, "-w", "-s", "-l", join(folder, "restarted.log"), ...args], { uid, gid });
+  };
+}

@@ -1,0 +1,69 @@
+/** A Redis that is killed under load and comes back: requests are counted all the while, none is refused for it, and the log has one line each way. */
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { createLog } from "#foundation/log.ts";
+import { createRedisLimiter } from "#gateway/redis-limiter.ts";
+import { freePort } from "#soak/service.ts";
+import { hasRedis } from "#test/support/balancer.ts";
+import { type Listening, startProgram } from "#test/support/program.ts";
+
+if (!hasRedis) process.stderr.write("test/faults/redis-away.test.ts is skipped: Redis is not installed (Debian: redis-server).\n");
+
+const startRedisAt = (port: number): Promise<Listening> => {
+  const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-redis-"));
+  return startProgram({ file: "redis-server", args: ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""], port, folder });
+};
+
+describe.runIf(hasRedis)("a Redis that goes away under load", () => {
+  it("stops nobody, opens no door, and counts for all again when it is back", async () => {
+    const port = await freePort();
+    const logged: { event: string }[] = [];
+    const log = createLog("info", { write: (line) => void logged.push(JSON.parse(line) as { event: string }) });
+    const first = await startRedisAt(port);
+    const limiter = createRedisLimiter(`redis://127.0.0.1:${port}`, 1, log);
+    const taken = { admitted: 0, refused: 0 };
+    const take = async (): Promise<void> => {
+      const state = await limiter.consume("auth-fail", "guesser");
+      taken[state?.isExceeded === true ? "refused" : "admitted"] += 1;
+    };
+    await using stack = new AsyncDisposableStack();
+    const over = new AbortController();
+    const load = async (): Promise<void> => {
+      while (!over.signal.aborted) {
+        await take();
+        // The memory answers at once, and nothing else would come to its turn.
+        await nextTurn();
+      }
+    };
+    try {
+      // Before the connection stands it counts as away, and that is told as well.
+      await expect.poll(async () => [await limiter.consume("auth-fail", "early"), limiter.isAway()].at(-1)).toBe(false);
+      logged.length = 0;
+      const running = Promise.all([load(), load(), load(), load()]);
+      await expect.poll(() => taken.refused).toBeGreaterThan(20);
+      await first[Symbol.asyncDispose]();
+      await expect.poll(() => limiter.isAway()).toBe(true);
+      const before = taken.refused;
+      await expect.poll(() => taken.refused - before).toBeGreaterThan(20);
+
+      stack.use(await startRedisAt(port));
+      await expect.poll(() => limiter.isAway()).toBe(false);
+      const afterwards = taken.refused;
+      await expect.poll(() => taken.refused - afterwards).toBeGreaterThan(20);
+      over.abort();
+      await running;
+      // The quota is 20 in five minutes: Redis's, the memory's, and that of the Redis that knows nothing of the first.
+      expect(taken.admitted).toBeLessThanOrEqual(3 * 20);
+      // A busy machine may take Redis for away once more: then it is told once more, each way.
+      const pair = ["rate_limiter_away", "rate_limiter_back"];
+      expect(logged.map(({ event }) => event)).toEqual(Array.from({ length: logged.length / 2 }, () => pair).flat());
+      expect(logged.length).toBeGreaterThan(0);
+    } finally {
+      over.abort();
+      await limiter.close();
+    }
+  });
+});
