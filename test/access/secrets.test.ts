@@ -1,48 +1,9 @@
-/** Secrets of clients: their form, and that they are nowhere but with the client. */
+/** Secrets of clients are nowhere but with the client. Their form: secret-form.test.ts. */
 import { describe, expect, it } from "vitest";
 import { sql } from "kysely";
-import { digestOf, matchesDigest, mintSecret, parseSecret } from "#access/secrets.ts";
-import { checksumOf, unknownKey, withOtherSecret, withTypo } from "#test/support/keys.ts";
+import { withOtherSecret } from "#test/support/keys.ts";
 import { changeEndpoint, createWebhook, makeEndpoint } from "#test/operations/webhook-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
-
-describe("an API key", () => {
-  const minted = Array.from({ length: 1000 }, () => mintSecret("cpk", "test"));
-
-  it("has the documented form, and a checksum that anybody can compute", () => {
-    for (const { id, value, prefix, lastFour } of minted) {
-      expect(value).toMatch(/^cpk_test_[0-9A-Za-z]{12}_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/);
-      expect(value.slice(-6)).toBe(checksumOf(value.slice(0, -6)));
-      expect(prefix).toBe(`cpk_test_${id}`);
-      expect(value.startsWith(`${prefix}_`)).toBe(true);
-      expect(lastFour).toBe(value.slice(-4));
-      expect(parseSecret("cpk", value)).toEqual({ id, label: "test" });
-    }
-  });
-
-  it("is made once", () => {
-    expect(new Set(minted.map(({ id }) => id)).size).toBe(1000);
-    expect(new Set(minted.map(({ value }) => value.split("_")[3])).size).toBe(1000);
-  });
-
-  it("is recognised whole or not at all", () => {
-    const { value } = mintSecret("cpk", "live");
-    const spoilt = [withTypo(value), value.slice(1), `${value}0`, value.toUpperCase(), ` ${value}`, `${value}\n`, value.replace("live", "test"), ""];
-    for (const text of spoilt) expect(parseSecret("cpk", text)).toBeUndefined();
-    expect(parseSecret("cit", value)).toBeUndefined();
-    expect(parseSecret("cpk", withOtherSecret(value))).toEqual({ id: value.split("_")[2], label: "live" });
-    expect(parseSecret("cpk", unknownKey())).toEqual({ id: "Z".repeat(12), label: "test" });
-  });
-
-  it("matches the digest of the whole of it, and no digest matches nothing", () => {
-    const { value, digest } = mintSecret("cpk", "test");
-    expect(matchesDigest(value, digest)).toBe(true);
-    expect(matchesDigest(withOtherSecret(value), digest)).toBe(false);
-    expect(matchesDigest(value, undefined)).toBe(false);
-    expect(matchesDigest("nobody", undefined)).toBe(false);
-    expect(matchesDigest(value, digestOf(value))).toBe(true);
-  });
-});
 
 describe.each(["pglite", "postgres"] as const)("what is kept on %s", (engine) => {
   const world = useWorld(engine);

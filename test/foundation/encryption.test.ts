@@ -82,6 +82,15 @@ describe("does not open", () => {
     expectRefused(keyring, { ...sealed, dataKey: keyring.seal("Anna", place).dataKey }, place);
   });
 
+  it("and says what it is and why, with the cipher's own reason behind it", () => {
+    const short = { ...sealed, sealed: sealed.sealed.subarray(0, 27) };
+    expect(() => keyring.open(short, place)).toThrow(new DecryptionFailed("personal_data.sealed of psd_1 is too short to be what was encrypted."));
+    const other = { ...place, rowId: "psd_2" };
+    expect(() => keyring.open(sealed, other)).toThrow(
+      new DecryptionFailed("personal_data.sealed of psd_2 does not decrypt: it, its key or its place was changed.", { cause: expect.any(Error) }),
+    );
+  });
+
   it("with payload and data key exchanged", () => {
     expectRefused(keyring, { ...sealed, sealed: sealed.dataKey, dataKey: sealed.sealed }, place);
     expectRefused(keyring, { ...sealed, sealed: sealed.dataKey }, place);
@@ -155,6 +164,29 @@ describe("a digest of something beside", () => {
     expect(keyring.digest(keyring.seal("Anna", place), place, beside)).not.toEqual(digest);
     expect(() => createKeyring([second]).digest(sealed, place, beside)).toThrow(DecryptionFailed);
     expect(() => keyring.digest(sealed, { ...place, rowId: "psd_2" }, beside)).toThrow(DecryptionFailed);
+  });
+});
+
+describe("what an earlier release left", () => {
+  const ring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
+  const old: Sealed = {
+    sealed: Buffer.from("e2K/BF6Lz/aUInkNxVpyqSO4Al0ptsp+bCPg0eD8u5iySlo0Fj9EKEaczfe40sHgKJrq1sRHVInE", "base64"),
+    dataKey: Buffer.from("ukRBHH6OMLN9aC94fEIs3CvUAu6EsRKbAVPOeMAWGd+0GjqB3882LjV8QXiXgzf98FnotRkanL+96OKg", "base64"),
+    keyId: "k1",
+  };
+
+  it("opens still", () => {
+    expect(ring.open(old, place).toString()).toBe("Anna Beispiel, Hauptstraße 1");
+  });
+
+  it("has the digest still that it was stored with: a retry is a replay across a release", () => {
+    expect(ring.digest(old, place, Buffer.from("asked")).toString("base64")).toBe("Ld9y64mUpI3+wfW10uG2fS0NdcvRkppyR2cZF3B3bDo=");
+  });
+
+  it("was made with keys that are derived as HKDF says, with SHA-256 and without a salt", async () => {
+    const key = await crypto.subtle.importKey("raw", new Uint8Array(32).fill(7), "HKDF", false, ["deriveBits"]);
+    const algorithm = { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info: new TextEncoder().encode("cookies") };
+    expect(ring.derive("cookies")).toEqual([Buffer.from(await crypto.subtle.deriveBits(algorithm, key, 256))]);
   });
 });
 

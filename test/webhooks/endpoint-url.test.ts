@@ -16,6 +16,11 @@ describe("the URL of an endpoint", () => {
     "https://xn--bcher-kva.example.com/ä",
     "https://my_hooks.example.com/",
     "https://latest.example.com/",
+    "https://a.example.com/",
+    "https://1a.example.com/",
+    "https://example.c/",
+    "https://shop.technology/",
+    `https://${`${name63}.`.repeat(3)}${"a".repeat(61)}/`,
     "https://mytest.com/",
     "https://notlocalhost.com/",
     `https://${name63}.example.com/`,
@@ -27,6 +32,8 @@ describe("the URL of an endpoint", () => {
   test.each([
     ["http://shop.example.com/", ["https_required"]],
     ["ftp://shop.example.com/", ["malformed_url"]],
+    ["xhttps://shop.example.com/", ["malformed_url"]],
+    [`https://shop.example.com/${"a/../".repeat(500)}`, ["too_long"]],
     ["shop.example.com/hooks", ["malformed_url"]],
     ["//shop.example.com/hooks", ["malformed_url"]],
     ["https:/shop.example.com/", ["malformed_url"]],
@@ -91,9 +98,29 @@ describe("the URL of an endpoint", () => {
     expect(codes(url)).toEqual(expected);
   });
 
-  test("a fault names the field and says why", () => {
-    expect(endpointUrlFaults("https://10.0.0.1/", { isLoopbackAllowed: false })).toEqual([
-      { in: "body", field: "/url", code: "ip_literal_not_allowed", message: "It must have a name, not an IP address." },
+  test.each([
+    ["https://10.0.0.1/", "ip_literal_not_allowed", "It must have a name, not an IP address."],
+    [`https://example.com/${"a".repeat(2029)}`, "too_long", "A URL may have 2048 characters at most."],
+    [`https://example.com/${"ä".repeat(400)}`, "too_long", "Percent-encoded it has more than 2048 characters."],
+    ["shop.example.com", "malformed_url", "It is not a complete URL: https://, a name, and a path."],
+    ["https://user@shop.example.com/", "userinfo_not_allowed", "It must not have a user name or a password."],
+    ["https://shop.example.com/#part", "fragment_not_allowed", "It must not have a fragment."],
+    ["http://shop.example.com/", "https_required", "It must start with https://."],
+    ["https://shop.example.com:80/", "port_not_allowed", "Its port must be 443 or from 1024 to 65535."],
+    ["https://printer.local/", "special_use_name", "Its name belongs to a domain that is not public."],
+    ["https://intranet/", "single_label", "Its name must have a domain: a single label is not public."],
+    ["https://shop..example.com/", "malformed_host", "Its host is not a well-formed name."],
+    ["https://%65xample.com/", "host_not_canonical", "Its host must be written as it is read: example.com."],
+  ])("a fault names the field and says why: %s", (url, code, message) => {
+    expect(endpointUrlFaults(url, { isLoopbackAllowed: false })).toEqual([{ in: "body", field: "/url", code, message }]);
+  });
+
+  test("a fault of what is on this machine, or resolves to it, says so", async () => {
+    expect(endpointUrlFaults("http://localhost:80/", { isLoopbackAllowed: true })).toEqual([
+      { in: "body", field: "/url", code: "port_not_allowed", message: "A port of this machine must be from 1024 to 65535." },
+    ]);
+    expect(await resolutionFaults("https://shop.example.com/", { isLoopbackAllowed: false, resolve: async () => ["10.0.0.1"] })).toEqual([
+      { in: "body", field: "/url", code: "resolves_inside", message: "The name resolves to an address that is not public." },
     ]);
   });
 

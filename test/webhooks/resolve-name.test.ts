@@ -1,5 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { getEventListeners } from "node:events";
+import { Resolver } from "node:dns/promises";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { resolveInTime, resolveName } from "#webhooks/resolve-name.ts";
+
+afterEach(() => void vi.restoreAllMocks());
 
 describe("the addresses of a name", () => {
   test("that is this machine are known without asking anybody", async () => {
@@ -19,5 +23,34 @@ describe("the addresses of a name", () => {
     expect(await resolveInTime("a.example.com", { resolve: () => Promise.reject(new Error("SERVFAIL")), signal })).toEqual([]);
     expect(await resolveInTime("a.example.com", { resolve: () => new Promise(() => {}), signal })).toEqual([]);
     expect(await resolveInTime("a.example.com", { resolve: () => expect.unreachable(), signal: AbortSignal.abort() })).toEqual([]);
+  });
+
+  test("are those of both families, and of one where the other has none", async () => {
+    const four = vi.spyOn(Resolver.prototype, "resolve4").mockResolvedValue(["8.8.8.8"]);
+    const six = vi.spyOn(Resolver.prototype, "resolve6").mockResolvedValue(["2606:4700::1"]);
+    const { signal } = new AbortController();
+    expect(await resolveName("shop.example.com", signal)).toEqual(["8.8.8.8", "2606:4700::1"]);
+    six.mockRejectedValue(new Error("ENODATA"));
+    expect(await resolveName("shop.example.com", signal)).toEqual(["8.8.8.8"]);
+    four.mockRejectedValue(new Error("ENODATA"));
+    expect(await resolveName("shop.example.com", signal)).toEqual([]);
+    expect(four).toHaveBeenCalledWith("shop.example.com");
+  });
+
+  test("are given up with the signal, which nobody listens to afterwards", async () => {
+    const cancel = vi.spyOn(Resolver.prototype, "cancel");
+    const { promise, reject } = Promise.withResolvers<never>();
+    for (const family of ["resolve4", "resolve6"] as const) vi.spyOn(Resolver.prototype, family).mockReturnValue(promise);
+    const stop = new AbortController();
+    const addresses = resolveName("shop.example.com", stop.signal);
+    stop.abort();
+    expect(cancel).toHaveBeenCalledTimes(1);
+    reject(new Error("ECANCELLED"));
+    expect(await addresses).toEqual([]);
+
+    const { signal } = new AbortController();
+    await resolveName("shop.example.com", signal);
+    await resolveInTime("shop.example.com", { resolve: () => Promise.resolve(["8.8.8.8"]), signal });
+    expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 });

@@ -74,6 +74,7 @@ describe("addresses a webhook may be sent to", () => {
     expect(isAllowedAddress("169.254.169.254", { host: "localhost", ...allowed })).toBe(false);
     expect(isAllowedAddress("8.8.8.8", { host: "localhost", ...allowed })).toBe(false);
     expect(isAllowedAddress("8.8.8.8", { host: "shop.example.com", ...allowed })).toBe(true);
+    expect(isAllowedAddress("", { host: "localhost", ...allowed })).toBe(false);
   });
 
   test("names of this machine are known in all their canonical spellings", () => {
@@ -94,6 +95,7 @@ describe("addresses a webhook may be sent to", () => {
     expect(isSameAddress("2606:4700::1", "2606:4700:0:0::1")).toBe(true);
     expect(isSameAddress("192.0.2.1", "192.0.2.2")).toBe(false);
     expect(isSameAddress("", "192.0.2.2")).toBe(false);
+    expect(isSameAddress("192.0.2.2", "")).toBe(false);
     expect(isSameAddress("", "")).toBe(false);
   });
 });

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { Webhook } from "standardwebhooks";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { type LiveFixture, liveFixture, signatureFixture, signatureVectors, type SignatureVector } from "#webhooks/signature-fixture.ts";
-import { createSecret, secretHint, sign } from "#webhooks/signatures.ts";
+import { createSecret, placeOfSecret, secretHint, sign } from "#webhooks/signatures.ts";
 
 const secretA = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const secretB = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
@@ -65,6 +65,10 @@ describe("a webhook's signature", () => {
     expect(secrets.every((secret) => /^whsec_[\w+/]{43}=$/.test(secret) && keyOf(secret).length === 32)).toBe(true);
     expect(new Set(secrets).size).toBe(50);
     expect(secretHint(secretA)).toBe("Hh8=");
+  });
+
+  test("has a secret that is sealed for its own row: what is stored opens there and nowhere else", () => {
+    expect(placeOfSecret("whs_1")).toEqual({ table: "webhook_secret", column: "sealed", rowId: "whs_1" });
   });
 });
 

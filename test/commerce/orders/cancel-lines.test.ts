@@ -1,7 +1,7 @@
 /** What canceling is worth: in whatever portions an order goes, what its buyer no longer owes adds up to the order, to the cent. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cancellationValue, refundableMinor } from "#commerce/orders/cancel-lines.ts";
+import { cancellationValue, refundableMinor, shippingLeftMinor, uncapturedMinor, unitsValueMinor } from "#commerce/orders/cancel-lines.ts";
 import type { OrderFulfillment, OrderLine, OrderPayment, OrderRefund } from "#commerce/orders/order-aggregate.ts";
 import { outstandingMinor, wantedOf } from "#commerce/orders/order-statuses.ts";
 import "#test/support/properties.ts";
@@ -118,6 +118,27 @@ describe("canceling", () => {
     expect(cancellationValue(paid, [{ lineId: "a", quantity: 1 }])).toMatchObject({ reducedMinor: 700, refundMinor: 700 });
   });
 
+  it("gives the shipping back once: what of it was taken off before is not there any more", () => {
+    const both = [lineOf("a", { totalMinor: 1000 }), lineOf("b", { totalMinor: 500 })];
+    expect(shippingLeftMinor({ lines: both, totalMinor: 1900, shippingReducedMinor: 0 })).toBe(400);
+    expect(shippingLeftMinor({ lines: both, totalMinor: 1900, shippingReducedMinor: 150 })).toBe(250);
+    expect(shippingLeftMinor({ lines: both, totalMinor: 1900, shippingReducedMinor: 400 })).toBe(0);
+  });
+
+  it("of nothing is worth nothing, not even the shipping", () => {
+    const order = orderOf({ lines: [lineOf("a", { requiresShipping: false })], shippingMinor: 50 });
+    expect(cancellationValue(order, [])).toMatchObject({ lines: [], shippingMinor: 0, reducedMinor: 0, refundMinor: 0, isWhole: false });
+  });
+
+  it("values a unit after those that are gone, canceled or given back, and never above what is left of its line", () => {
+    const line = { totalMinor: 100, reducedMinor: 0, ordered: 3 };
+    // Thirds of 100 are 33, 33 and 34, whichever way the earlier ones went.
+    expect(unitsValueMinor(lineOf("a", { ...line, canceled: 0, refunded: 0 }), 1)).toBe(33);
+    expect(unitsValueMinor(lineOf("a", { ...line, canceled: 1, refunded: 1, reducedMinor: 66 }), 1)).toBe(34);
+    expect(unitsValueMinor(lineOf("a", { ...line, canceled: 0, refunded: 2, reducedMinor: 66 }), 1)).toBe(34);
+    expect(unitsValueMinor(lineOf("a", { ...line, canceled: 1, refunded: 0, reducedMinor: 90 }), 1)).toBe(10);
+  });
+
   it("of a free order gives nothing back", () => {
     const order = orderOf({ lines: [lineOf("a", { totalMinor: 0 })] });
     expect(cancellationValue(order, [{ lineId: "a", quantity: 1 }])).toMatchObject({ reducedMinor: 0, refundMinor: 0, isWhole: true });
@@ -142,5 +163,39 @@ describe("canceling", () => {
       { fulfillmentId: "packed", lines: [{ lineId: "a", quantity: 2 }] },
       { fulfillmentId: "planned", lines: [] },
     ]);
+  });
+
+  it("says of a fulfillment that is cut all that stays of it, and takes last what is ready for its buyer", () => {
+    const open = [lineOf("a", { ordered: 2, allocated: 2 }), lineOf("b", { ordered: 2, allocated: 2 })];
+    const fulfillment = (id: string, status: string, quantity: number) =>
+      ({ id, status, returnId: null, lines: open.map((line) => ({ lineId: line.id, quantity })) }) as unknown as OrderFulfillment;
+    const order = orderOf({ lines: open, fulfillments: [fulfillment("planned", "pending", 1), fulfillment("ready", "ready_for_pickup", 1)] });
+    expect(cancellationValue(order, [{ lineId: "b", quantity: 1 }]).cuts).toEqual([
+      { fulfillmentId: "planned", lines: [{ lineId: "a", quantity: 1 }] },
+    ]);
+    const larger = { ...order, fulfillments: [fulfillment("planned", "pending", 2)] };
+    expect(cancellationValue(larger, [{ lineId: "b", quantity: 1 }]).cuts).toEqual([
+      {
+        fulfillmentId: "planned",
+        lines: [
+          { lineId: "a", quantity: 2 },
+          { lineId: "b", quantity: 1 },
+        ],
+      },
+    ]);
+  });
+});
+
+describe("what may still be captured", () => {
+  const pending = (kind: string, amountMinor: number) => ({ kind, amountMinor });
+  it.each([
+    ["all of it", [], 600],
+    ["less what is being captured", [pending("capture", 200)], 400],
+    ["less what is being let go", [pending("void", 600)], 0],
+    ["less both", [pending("capture", 200), pending("void", 100)], 300],
+    ["whatever is being given back", [pending("refund", 500)], 600],
+    ["never less than nothing", [pending("capture", 600), pending("void", 600)], 0],
+  ])("is %s", (_name, asked, expected) => {
+    expect(uncapturedMinor(Object.assign({}, paymentOf(1000, 400), { pending: asked }) as unknown as OrderPayment)).toBe(expected);
   });
 });

@@ -45,7 +45,10 @@ describe("a rounded fraction", () => {
   it("is refused beyond what a number holds exactly", () => {
     expect(() => mulDivHalfEven(max, 10_001, 10_000)).toThrow(AmountOutOfRange);
     expect(() => mulDivHalfEven(-max, 10_001, 10_000)).toThrow(AmountOutOfRange);
-    expect(() => mulDivHalfEven(1, 1, 0)).toThrow(RangeError);
+  });
+
+  it.each([0, -1, -10])("of %d parts is a mistake of the caller", (denominator) => {
+    expect(() => mulDivHalfEven(1, 1, denominator)).toThrow(new RangeError("The denominator must be positive."));
   });
 });
 
@@ -55,12 +58,15 @@ describe("products and sums", () => {
     expect(sumMinor([max - 1, 1])).toBe(max);
     expect(sumMinor([max, max, -max])).toBe(max);
     expect(sumMinor([])).toBe(0);
+    expect(sumMinor([-max])).toBe(-max);
+    expect(multiplyMinor(-max, 1)).toBe(-max);
   });
 
   it("are refused above it, with a sentence that says so", () => {
     expect(() => multiplyMinor(900_719_925_474_100, 10)).toThrow(AmountOutOfRange);
     expect(() => sumMinor([max, 1])).toThrow("An amount is beyond ±9007199254740991 minor units.");
     expect(() => sumMinor([-max, -1])).toThrow(AmountOutOfRange);
+    expect(() => sumMinor([max, 1])).toThrow(expect.objectContaining({ name: "AmountOutOfRange" }));
   });
 });
 
@@ -102,8 +108,8 @@ describe("a split", () => {
   });
 
   it("of something over nothing is a mistake of the caller", () => {
-    expect(() => allocate(1, [0, 0])).toThrow(RangeError);
-    expect(() => allocate(-1, [1])).toThrow(RangeError);
-    expect(() => allocate(1, [2, -1])).toThrow(RangeError);
+    expect(() => allocate(1, [0, 0])).toThrow(new RangeError("There is nothing to split the total over."));
+    for (const [total, list] of [[-1, [1]] as const, [1, [2, -1]] as const])
+      expect(() => allocate(total, list)).toThrow(new RangeError("Neither a total nor a weight may be negative."));
   });
 });

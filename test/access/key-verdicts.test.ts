@@ -1,0 +1,129 @@
+/** What is said of a key or a token, given what the database says of it: the order of the reasons, and what each tells to whom. */
+import { describe, expect, it } from "vitest";
+import { checkApiKey, type KeyRow, ownerOfRefused, suspensionOf } from "#access/keys/api-keys.ts";
+import { checkInternalToken, type TokenRow } from "#access/keys/internal-tokens.ts";
+import { mintSecret } from "#access/secrets.ts";
+
+const now = new Date("2026-06-01T00:00:00.000Z");
+const later = (ms: number): Date => new Date(now.getTime() + ms);
+const refusalOf = (work: Promise<unknown>): Promise<{ code: string; message: string }> =>
+  work.then(
+    () => expect.unreachable(),
+    (error: { code: string; message: string }) => error,
+  );
+
+describe("an API key", () => {
+  const { value, id: keyId, digest, prefix } = mintSecret("cpk", "live");
+  const row: KeyRow = {
+    id: "key_1",
+    keyId,
+    mode: "live",
+    digest,
+    scopes: ["catalog:read", "webhooks:read", "gone:scope"],
+    installationScopes: ["catalog:read", "gone:scope"],
+    installationId: "ins_1",
+    appId: "app_1",
+    merchantId: "mer_1",
+    expiresAt: null,
+    revokedAt: null,
+    installationStatus: "active",
+    merchantStatus: "active",
+  };
+  const check = (change: Partial<KeyRow> | undefined = {}) => checkApiKey(value, now, () => Promise.resolve(Object.assign({}, row, change)));
+
+  it("is asked for by its id and by a digest of the whole, which gives nothing away", async () => {
+    const asked: unknown[] = [];
+    const find = (presented: unknown): Promise<undefined> => (asked.push(presented), Promise.resolve(undefined));
+    expect(await refusalOf(checkApiKey(value, now, find))).toMatchObject({ code: "api_key_invalid" });
+    expect(asked).toEqual([{ keyId, digest: digest.toString("base64") }]);
+    for (const none of ["", "cpk_live_x", mintSecret("cit", "admin").value])
+      expect(await refusalOf(checkApiKey(none, now, find))).toMatchObject({ code: "api_key_invalid" });
+    expect(asked).toHaveLength(1);
+  });
+
+  it("may do what it, its installation and this service know", async () => {
+    const viewer = await check();
+    expect(viewer).toEqual({
+      kind: "api_key",
+      apiKeyId: "key_1",
+      keyPrefix: prefix,
+      installationId: "ins_1",
+      appId: "app_1",
+      merchantId: "mer_1",
+      scopes: new Set(["catalog:read"]),
+      suspended: null,
+    });
+  });
+
+  it("that is kept has one viewer for as long as it is kept", async () => {
+    const find = (): Promise<KeyRow> => Promise.resolve(row);
+    expect(await checkApiKey(value, now, find)).toBe(await checkApiKey(value, later(1), find));
+  });
+
+  it.each<[Partial<KeyRow>, string]>([
+    [{ revokedAt: later(60_000) }, "api_key_revoked"],
+    [{ installationStatus: "uninstalled" }, "api_key_revoked"],
+    [{ revokedAt: now, expiresAt: now }, "api_key_revoked"],
+    [{ expiresAt: now }, "api_key_expired"],
+    [{ expiresAt: later(-1) }, "api_key_expired"],
+  ])("with %j is refused as %s, and whose it is can be told", async (change, code) => {
+    const refusal = await refusalOf(check(change));
+    expect(refusal).toMatchObject({ code });
+    expect(ownerOfRefused(refusal)).toEqual({ credentialId: "key_1", merchantId: "mer_1", installationId: "ins_1" });
+  });
+
+  it("that is nobody's is refused without an owner", async () => {
+    for (const error of [new Error("Something else."), null, undefined, "api_key_revoked"]) expect(ownerOfRefused(error)).toBeUndefined();
+    const unknown = await refusalOf(checkApiKey(value, now, () => Promise.resolve(undefined)));
+    expect(ownerOfRefused(unknown)).toBeUndefined();
+    expect(await check({ expiresAt: later(1) })).toMatchObject({ kind: "api_key" });
+  });
+
+  it.each([
+    ["active", "active", null],
+    ["suspended", "active", "merchant_suspended"],
+    ["active", "suspended", "installation_suspended"],
+    ["suspended", "suspended", "merchant_suspended"],
+  ])("of a merchant that is %s and an installation that is %s is suspended as %s", (merchantStatus, installationStatus, suspended) => {
+    expect(suspensionOf({ merchantStatus, installationStatus })).toBe(suspended);
+  });
+});
+
+describe("an internal token", () => {
+  const { value, id: tokenId, digest } = mintSecret("cit", "admin");
+  const row: TokenRow = { id: "tok_1", role: "admin", merchantId: "mer_1", digest, expiresAt: null, revokedAt: null, merchantStatus: "active" };
+  const check = (change: Partial<TokenRow> = {}) => checkInternalToken(value, now, () => Promise.resolve({ ...row, ...change }));
+
+  it("is asked for by its id and a digest of the whole, and says who calls", async () => {
+    const asked: unknown[] = [];
+    const find = (presented: unknown): Promise<TokenRow> => (asked.push(presented), Promise.resolve(row));
+    expect(await checkInternalToken(value, now, find)).toEqual({ kind: "internal", tokenId: "tok_1", role: "admin", merchantId: "mer_1" });
+    expect(asked).toEqual([{ tokenId, digest: digest.toString("base64") }]);
+  });
+
+  it("that is none or nobody's is not valid, in the same words", async () => {
+    const unknown = (): Promise<undefined> => Promise.resolve(undefined);
+    for (const text of ["", "cit_admin_x", mintSecret("cpk", "live").value, value])
+      expect(await refusalOf(checkInternalToken(text, now, unknown))).toMatchObject({
+        code: "api_key_invalid",
+        message: "The internal token is not valid.",
+      });
+  });
+
+  it.each<[Partial<TokenRow>, string, string?]>([
+    [{ revokedAt: later(60_000) }, "api_key_revoked", "The internal token was revoked."],
+    [{ revokedAt: now, expiresAt: now, merchantStatus: "suspended" }, "api_key_revoked"],
+    [{ expiresAt: now }, "api_key_expired", "The internal token has expired."],
+    [{ expiresAt: now, merchantStatus: "suspended" }, "api_key_expired"],
+    [{ merchantStatus: "suspended" }, "merchant_suspended"],
+  ])("with %j is refused as %s", async (change, code, message) => {
+    const refusal = await refusalOf(check(change));
+    expect(refusal.code).toBe(code);
+    if (message !== undefined) expect(refusal.message).toBe(message);
+  });
+
+  it("of the platform, or that ends in a moment, is let in", async () => {
+    expect(await check({ merchantId: null, merchantStatus: null })).toMatchObject({ merchantId: null });
+    expect(await check({ expiresAt: later(1) })).toMatchObject({ tokenId: "tok_1" });
+  });
+});

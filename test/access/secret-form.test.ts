@@ -1,0 +1,64 @@
+/** The form of the secrets that clients hold: made once, recognised whole or not at all, known again by a digest. */
+import { describe, expect, it } from "vitest";
+import { digestOf, matchesDigest, mintSecret, parseSecret } from "#access/secrets.ts";
+import { checksumOf, unknownKey, withOtherSecret, withTypo } from "#test/support/keys.ts";
+
+describe("an API key", () => {
+  const minted = Array.from({ length: 1000 }, () => mintSecret("cpk", "test"));
+
+  it("has the documented form, and a checksum that anybody can compute", () => {
+    for (const { id, value, prefix, lastFour } of minted) {
+      expect(value).toMatch(/^cpk_test_[0-9A-Za-z]{12}_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/);
+      expect(value.slice(-6)).toBe(checksumOf(value.slice(0, -6)));
+      expect(prefix).toBe(`cpk_test_${id}`);
+      expect(value.startsWith(`${prefix}_`)).toBe(true);
+      expect(lastFour).toBe(value.slice(-4));
+      expect(parseSecret("cpk", value)).toEqual({ id, label: "test" });
+    }
+  });
+
+  it("is made once", () => {
+    expect(new Set(minted.map(({ id }) => id)).size).toBe(1000);
+    expect(new Set(minted.map(({ value }) => value.split("_")[3])).size).toBe(1000);
+  });
+
+  it("is recognised whole or not at all", () => {
+    const { value } = mintSecret("cpk", "live");
+    const spoilt = [withTypo(value), value.slice(1), `${value}0`, value.toUpperCase(), ` ${value}`, `${value}\n`, value.replace("live", "test"), ""];
+    for (const text of spoilt) expect(parseSecret("cpk", text)).toBeUndefined();
+    expect(parseSecret("cit", value)).toBeUndefined();
+    expect(parseSecret("cpk", withOtherSecret(value))).toEqual({ id: value.split("_")[2], label: "live" });
+    expect(parseSecret("cpk", unknownKey())).toEqual({ id: "Z".repeat(12), label: "test" });
+  });
+
+  it("matches the digest of the whole of it, and no digest matches nothing", () => {
+    const { value, digest } = mintSecret("cpk", "test");
+    expect(matchesDigest(value, digest)).toBe(true);
+    expect(matchesDigest(withOtherSecret(value), digest)).toBe(false);
+    expect(matchesDigest(value, undefined)).toBe(false);
+    expect(matchesDigest("nobody", undefined)).toBe(false);
+    expect(matchesDigest(value, digestOf(value))).toBe(true);
+  });
+});
+
+describe("a secret", () => {
+  it("of each kind has that kind, its label, and no blank where chance gave few digits", () => {
+    for (const kind of ["cpk", "cit"] as const) {
+      const { value, id } = mintSecret(kind, "admin");
+      expect(value).toMatch(new RegExp(`^${kind}_admin_${id}_[0-9A-Za-z]{49}$`));
+      expect(parseSecret(kind, value)).toEqual({ id, label: "admin" });
+    }
+  });
+
+  it("uses every letter and digit there is", () => {
+    const used = new Set(Array.from({ length: 200 }, () => mintSecret("cpk", "test").value.split("_").slice(2).join("")).join(""));
+    expect([...used].toSorted().join("")).toBe("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
+  });
+
+  it("that was made before is still one: its checksum and its digest stay what they were", () => {
+    const value = `cpk_test_${"Z".repeat(12)}_${"a".repeat(43)}`;
+    const whole = value + checksumOf(value);
+    expect(parseSecret("cpk", whole)).toEqual({ id: "Z".repeat(12), label: "test" });
+    expect(digestOf("abc").toString("hex")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  });
+});

@@ -1,0 +1,51 @@
+/** What a promotion is about, and what a cart still lacks for "buy X, get Y": as many units as make it apply, and not one fewer. */
+import { describe, expect, it } from "vitest";
+import { applicationsOf, type BuyXGetYRule, missingUnitsOf } from "#commerce/pricing/buy-x-get-y.ts";
+import { entitledTo } from "#commerce/pricing/entitlement.ts";
+
+const everything = { productIds: [], categoryIds: [] };
+const only = (...productIds: string[]) => ({ productIds, categoryIds: [] });
+const rule = (parts: Partial<BuyXGetYRule>): BuyXGetYRule => ({
+  kind: "buy_x_get_y",
+  buyQuantity: 2,
+  getQuantity: 1,
+  basisPoints: 10_000,
+  buy: everything,
+  entitled: everything,
+  ...parts,
+});
+const line = (productId: string, quantity: number) => ({ productId, categoryIds: [], quantity });
+
+describe("the units that are missing", () => {
+  it.each([
+    ["an empty cart", {}, [], 3],
+    ["one of three", {}, [line("tent", 1)], 2],
+    ["two of three", {}, [line("tent", 2)], 1],
+    ["three of three", {}, [line("tent", 3)], 0],
+    ["more than enough", {}, [line("tent", 9)], 0],
+    ["what is got, where all is bought", { buy: only("tent"), entitled: only("lamp") }, [line("tent", 5)], 1],
+    ["what is bought, where all is there to get", { buy: only("tent"), entitled: only("lamp") }, [line("lamp", 5)], 2],
+    ["the larger of two lacks", { buy: only("tent"), entitled: only("lamp"), buyQuantity: 4 }, [line("tent", 1)], 4],
+    ["one beyond both sets, where a unit cannot be on both sides", { buy: only("tent"), entitled: only("tent", "lamp") }, [line("tent", 2)], 1],
+    ["nothing of what is in neither set", { buy: only("tent"), entitled: only("lamp") }, [line("stove", 9)], 3],
+  ])("of a cart with %s", (_name, parts, lines, missing) => {
+    const asked = rule(parts);
+    expect(missingUnitsOf(asked, lines)).toBe(missing);
+    expect(applicationsOf(asked, lines) > 0).toBe(missing === 0);
+  });
+});
+
+describe("what is entitled", () => {
+  const tent = { productId: "tent", categoryIds: ["camping", "outdoors"], quantity: 1 };
+  it.each([
+    ["everything, where nothing is named", [], [], true],
+    ["the named product", ["tent"], [], true],
+    ["no other product", ["lamp"], [], false],
+    ["what is in a named category, also one above", [], ["outdoors"], true],
+    ["nothing in other categories, where categories alone are named", [], ["kitchen"], false],
+    ["either, where both are named", ["lamp"], ["camping"], true],
+    ["neither", ["lamp"], ["kitchen"], false],
+  ])("is %s", (_name, productIds, categoryIds, expected) => {
+    expect(entitledTo({ productIds, categoryIds })(tent)).toBe(expected);
+  });
+});

@@ -1,0 +1,64 @@
+/** What is mutated, and the tests that must notice: those that stand nearest to it, so that a mutant takes a second and not the whole suite. */
+
+export interface MutatedModule {
+  readonly name: string;
+  /** Files, or patterns of them. */
+  readonly mutate: readonly string[];
+  readonly tests: readonly string[];
+  /** Its tests ask for a PostgreSQL beside PGlite. */
+  readonly hasDatabase: boolean;
+}
+
+const cancellation = "{cancellation-eligibility,cancellation-obstacles,cancellation-sets,cancellation-reasons,eligibility-reason,deadlines}.ts";
+const afterSales = "{eligibility,option,order-options,return-options,warranty-options,line-windows,line-units,order-obstacles,reasons}.ts";
+
+export const modules: readonly MutatedModule[] = [
+  {
+    name: "money",
+    mutate: ["src/foundation/money.ts", "src/commerce/pricing/*.ts", "src/commerce/orders/unit-share.ts", "src/commerce/orders/cancel-lines.ts"],
+    tests: ["test/foundation/values.test.ts", "test/commerce/pricing/*.test.ts", "test/commerce/orders/{unit-share,cancel-lines}.test.ts"],
+    hasDatabase: false,
+  },
+  {
+    name: "signing",
+    mutate: ["src/webhooks/signatures.ts", "src/foundation/encryption.ts"],
+    tests: ["test/webhooks/signatures.test.ts", "test/foundation/encryption.test.ts"],
+    hasDatabase: false,
+  },
+  {
+    name: "ssrf",
+    mutate: ["src/webhooks/{safe-addresses,safe-connector,safe-request,endpoint-url,resolve-name}.ts"],
+    tests: ["test/webhooks/{safe-addresses,safe-request,endpoint-url,resolve-name,blocked-targets,guarded-connections}.test.ts"],
+    hasDatabase: false,
+  },
+  {
+    name: "idempotency",
+    mutate: ["src/foundation/idempotency-key.ts", "src/database/idempotency.ts"],
+    tests: ["test/foundation/idempotency-key.test.ts", "test/database/idempotency*.test.ts"],
+    hasDatabase: true,
+  },
+  {
+    // What is shown with a request, and what it proves.
+    name: "authentication",
+    mutate: ["src/access/secrets.ts", "src/access/oauth/{dpop,authorization,access-tokens}.ts"],
+    tests: ["test/access/{secret-form,authorization,access-tokens,dpop}.test.ts"],
+    hasDatabase: true,
+  },
+  {
+    // The life of keys and tokens, and what is kept of them.
+    name: "keys",
+    mutate: ["src/access/{credentials,credential-cache}.ts", "src/access/keys/*.ts"],
+    tests: ["test/access/{key-verdicts,api-keys,credentials,credential-cache,rotation}.test.ts"],
+    hasDatabase: true,
+  },
+  {
+    name: "eligibility",
+    mutate: [`src/commerce/orders/${cancellation}`, `src/commerce/after-sales/${afterSales}`],
+    tests: [
+      "test/commerce/eligibility/!(snapshot-policies).test.ts",
+      "test/commerce/orders/decide-cancellation.test.ts",
+      "test/commerce/after-sales/plan-return.test.ts",
+    ],
+    hasDatabase: false,
+  },
+];
