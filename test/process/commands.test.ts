@@ -28,6 +28,7 @@ const commands = [
   "grant revoke",
   "grant list",
   "signing-key rotate",
+  "keys check",
   "keys rewrap",
   "privacy erase",
   "audit export",

@@ -19,6 +19,9 @@ it.each([
   [{ PUBLIC_URL: "x" }, "PUBLIC_URL must be an address like https://api.example.com."],
   [{ PUBLIC_URL: "ftp://x" }, "PUBLIC_URL must be an address like https://api.example.com."],
   [{ PUBLIC_URL: "https://api.test/" }, "PUBLIC_URL must not end with a slash."],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" }, "OTEL_EXPORTER_OTLP_ENDPOINT must be an address like http://collector:4318."],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318/?key=x" }, "OTEL_EXPORTER_OTLP_ENDPOINT must not have a query or a fragment."],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318#x" }, "OTEL_EXPORTER_OTLP_ENDPOINT must not have a query or a fragment."],
   [{ RATE_LIMIT_SCALE: "-1" }, "RATE_LIMIT_SCALE must be a number, 0 or more."],
   [{ RATE_LIMIT_SCALE: "1e3" }, "RATE_LIMIT_SCALE must be a number, 0 or more."],
   [{ WEBHOOK_RETRY_SCALE: "fast" }, "WEBHOOK_RETRY_SCALE must be a number, 0 or more."],
@@ -75,6 +78,16 @@ it("has the documented defaults, where an empty value is none", () => {
     DEMO: "0",
     WEBHOOK_ALLOW_LOOPBACK: "0",
   });
+});
+
+it("shows no secret that an address has", () => {
+  const withPassword = { OTEL_EXPORTER_OTLP_ENDPOINT: "https://tenant:hunter2@otlp.example:4318", REDIS_URL: "redis://:hunter2@h" };
+  expect(JSON.stringify(shownSettings(withPassword))).not.toContain("hunter2");
+});
+
+it("takes a collector's address with a slash at its end as one without", () => {
+  for (const end of ["", "/", "//"])
+    expect(readSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://h:4318/otlp${end}` }).tracesEndpoint).toBe("http://h:4318/otlp");
 });
 
 it("has the encryption keys in their order, and none where none are given", () => {

@@ -204,6 +204,9 @@ it("gives everything the first encryption key, and names what it cannot open", a
   ]);
   // The old key is gone, and nobody misses it.
   writeFileSync(path, `next:${Buffer.alloc(32, 3).toString("base64")}\n`);
+  const opened = await runHere("keys", "check");
+  expect(opened).toMatchObject({ broken: [], personal_data: expect.any(Number), webhook_secret: 1 });
+  expect(opened["personal_data"]).toBeGreaterThan(5);
   expect(await runHere("keys", "rewrap")).toMatchObject({ personal_data: 0, left: 0 });
 
   writeFileSync(path, `other:${Buffer.alloc(32, 4).toString("base64")}\n`);

@@ -1,4 +1,5 @@
 /** One request on the page of one session: whose browser it is, what the session is like, and in which language it is spoken to. */
+import { timingSafeEqual } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { BuyerViewer } from "#access/viewer.ts";
 import { parseAcceptLanguage } from "#foundation/locales.ts";
@@ -92,7 +93,7 @@ export async function openVisit(room: Room, request: FastifyRequest, reply: Fast
     session,
     browser,
     isKnown: known !== undefined,
-    isHolder: page.holderDigest === null || page.holderDigest.equals(browser.digest),
+    isHolder: page.holderDigest === null || timingSafeEqual(page.holderDigest, browser.digest),
     language,
     locale: session.locale,
     say: sayIn(language),
