@@ -11,6 +11,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 export function parseJsonBody(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw fail("missing_body");
+  if (bytes.length > unlookedBytesMax) refuseWide(bytes);
   let value: unknown;
   try {
     value = JSON.parse(utf8.decode(bytes));
@@ -22,16 +23,55 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
   return value;
 }
 
+/** Up to here parsing is over in no time, whatever the body is. */
+const unlookedBytesMax = 16 * 1024;
+const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
+const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/** Parsing an object of very many members takes ten times as long as the same bytes otherwise: the first that is too wide is found before it. */
+function refuseWide(bytes: Uint8Array): void {
+  // Of each object or list that is open: the members so far.
+  const members = new Int32Array(depthMax + 1);
+  let depth = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === quote) at = endOfString(bytes, at);
+    else if (byte === openBrace || byte === openBracket) {
+      if (depth === depthMax) throw tooDeep();
+      depth += 1;
+      members[depth] = 0;
+    } else if (byte === closeBrace || byte === closeBracket) depth = Math.max(0, depth - 1);
+    else if (byte === colon) {
+      const count = (members[depth] ?? 0) + 1;
+      if (count > membersMax) throw tooWide();
+      members[depth] = count;
+    }
+  }
+}
+
+/** Where its closing quotation mark is; the end of the body, where it has none. */
+function endOfString(bytes: Uint8Array, start: number): number {
+  for (let end = bytes.indexOf(quote, start + 1); end !== -1; end = bytes.indexOf(quote, end + 1)) {
+    let escapes = 0;
+    while (bytes[end - 1 - escapes] === backslash) escapes += 1;
+    if (escapes % 2 === 0) return end;
+  }
+  return bytes.length;
+}
+
+const tooDeep = (): Error => fail("invalid_json", { message: `The body is nested deeper than ${depthMax} levels.` });
+const tooWide = (): Error => fail("invalid_json", { message: `An object of the body has more than ${membersMax} members.` });
+
 function requireTame(value: unknown, path: string, depth: number): void {
   if (typeof value !== "object" || value === null) return;
-  if (depth > depthMax) throw fail("invalid_json", { message: `The body is nested deeper than ${depthMax} levels.` });
+  if (depth > depthMax) throw tooDeep();
   // Where each item of a long list stands is nobody's question: a path is made for what holds others.
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index += 1) if (isHolder(value[index])) requireTame(value[index], `${path}/${index}`, depth + 1);
     return;
   }
   const keys = Object.keys(value);
-  if (keys.length > membersMax) throw fail("invalid_json", { message: `An object of the body has more than ${membersMax} members.` });
+  if (keys.length > membersMax) throw tooWide();
   for (const key of keys) requireTameMember(value as Members, { key, path, depth });
 }
 

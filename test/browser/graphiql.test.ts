@@ -208,7 +208,8 @@ it.each(["light", "dark"] as const)("is readable and reachable in %s, also on a 
   expect(await axeFaults(page, notOurs)).toEqual([]);
   await picture(page, colorScheme);
   await page.setViewportSize({ width: 360, height: 740 });
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+  // The editor measures itself anew after it was told.
+  await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
   await page.getByRole("button", { name: "Examples…" }).click();
   expect(await axeFaults(page, notOurs)).toEqual([]);
   await picture(page, `phone-${colorScheme}`);

@@ -1,0 +1,47 @@
+/** A key is its owner's: the same text is another key for somebody else, and what runs under one holds up no other. */
+import { createHash } from "node:crypto";
+import { expect, it } from "vitest";
+import { createDoOnce, type Recorded } from "#database/idempotency.ts";
+import { createKeyring } from "#foundation/encryption.ts";
+import { describeOnBoth } from "#test/support/databases.ts";
+
+const keyring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
+const fingerprint = createHash("sha256").update("asked").digest();
+const answerOf = (body: string): Recorded => ({ status: 200, contentType: "text/plain", body });
+
+describeOnBoth("while a request runs under a key", (open) => {
+  it("its owner's other keys and other owners' same key are done, and its own copy is refused", async () => {
+    const { db, engine } = await open({ poolSize: 5 });
+    // As two processes: neither knows what runs in the other.
+    const [here, there] = [createDoOnce({ db, keyring, now: () => new Date() }), createDoOnce({ db, keyring, now: () => new Date() })];
+    const gate = Promise.withResolvers<undefined>();
+    const began = Promise.withResolvers<undefined>();
+    const first = here({ ownerId: "ins_1", key: "k-1", fingerprint }, async () => {
+      began.resolve(undefined);
+      await gate.promise;
+      return answerOf("first");
+    });
+    await began.promise;
+    const others = Promise.all([
+      here({ ownerId: "ins_1", key: "k-2", fingerprint }, () => Promise.resolve(answerOf("other key"))),
+      here({ ownerId: "ins_2", key: "k-1", fingerprint }, () => Promise.resolve(answerOf("other owner"))),
+      there({ ownerId: "ins_3", key: "k-1", fingerprint }, () => Promise.resolve(answerOf("elsewhere"))),
+    ]);
+    await expect(here({ ownerId: "ins_1", key: "k-1", fingerprint }, () => Promise.resolve(answerOf("twice")))).rejects.toMatchObject({
+      code: "idempotency_in_progress",
+    });
+    // The embedded database has one connection, for which they wait.
+    try {
+      if (engine === "postgres") await others;
+    } finally {
+      gate.resolve(undefined);
+    }
+    const done = [await first, ...(await others)];
+    expect(done.map(({ recorded, isReplay }) => [recorded.body, isReplay])).toEqual([
+      ["first", false],
+      ["other key", false],
+      ["other owner", false],
+      ["elsewhere", false],
+    ]);
+  });
+});

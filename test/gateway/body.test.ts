@@ -1,0 +1,53 @@
+/** What a large body holds is known before it is parsed, and nothing that may come is refused. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parseJsonBody } from "#gateway/body.ts";
+
+const parse = (text: string): unknown => parseJsonBody(Buffer.from(text));
+const refusal = (text: string): unknown => {
+  try {
+    return parse(text);
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+const objectOf = (members: number): string => `{${Array.from({ length: members }, (_, index) => `"v${index}":"${"x".repeat(20)}"`).join(",")}}`;
+const padding = JSON.stringify("y".repeat(20_000));
+const tooWide = "An object of the body has more than 1000 members.";
+const tooDeep = "The body is nested deeper than 16 levels.";
+
+describe("a large body", () => {
+  it("may have a thousand members in each object, and not one more in any", () => {
+    expect(parse(`[${objectOf(1_000)},${objectOf(1_000)},${padding}]`)).toHaveLength(3);
+    expect(refusal(objectOf(1_001))).toBe(tooWide);
+    expect(refusal(`{"a":[${padding},{"b":${objectOf(1_001)}}]}`)).toBe(tooWide);
+    // Refused where it is seen, whatever follows.
+    expect(refusal(`{"a":${objectOf(1_001)}, and no JSON`)).toBe(tooWide);
+  });
+
+  it("may be sixteen levels deep", () => {
+    const nested = (levels: number): string => `${"[".repeat(levels - 1)}[${padding}]${"]".repeat(levels - 1)}`;
+    expect(parse(nested(16))).toHaveLength(1);
+    expect(refusal(nested(17))).toBe(tooDeep);
+  });
+
+  it("may say in its texts what it wants", () => {
+    const texts = ['":'.repeat(5_000), "\\".repeat(5_001), `${"{[".repeat(3_000)}"`, '\\":'.repeat(5_000), padding];
+    expect(parse(JSON.stringify(texts))).toEqual(texts);
+    expect(parse(JSON.stringify({ [texts[0] ?? ""]: texts }))).toEqual({ [texts[0] ?? ""]: texts });
+  });
+
+  it("is read as it is written, whatever it is", () => {
+    const json = fc.jsonValue({ maxDepth: 8 }).filter((value) => !/__proto__|constructor/.test(JSON.stringify(value)));
+    fc.assert(
+      fc.property(json, (value) => {
+        const text = `[${padding},${JSON.stringify(value)}]`;
+        expect(parse(text)).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  it("that is no JSON is refused as any other is", () => {
+    for (const text of [`"${padding}`, `${padding}}}]]`, `{"a":${padding}`, `\\${padding}`]) expect(refusal(text)).toBe(refusal("{"));
+  });
+});
