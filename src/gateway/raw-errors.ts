@@ -12,10 +12,12 @@ const codes: Readonly<Record<string, FailureCode>> = {
 /** Of browsers that came by https once: they do not ask in the clear again. */
 const onlyHttps = "max-age=31536000";
 
+const always = { "x-content-type-options": "nosniff" } as const;
+const overHttps = { ...always, "strict-transport-security": onlyHttps } as const;
+
 /** What every answer says to browsers. */
 export function browserHeaders(publicUrl: string): Readonly<Record<string, string>> {
-  const always = { "x-content-type-options": "nosniff" };
-  return publicUrl.startsWith("https:") ? { ...always, "strict-transport-security": onlyHttps } : always;
+  return publicUrl.startsWith("https:") ? overHttps : always;
 }
 
 export function answerClientError(error: Error & { readonly code?: string }, socket: Socket, publicUrl: string): void {

@@ -7,7 +7,7 @@ import { Gauge, Registry } from "prom-client";
 import type { Database } from "#database/connect.ts";
 import { runStatement } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
-import { perSecondDefault } from "#webhooks/dispatch/claim-deliveries.ts";
+import { endpointSendingMax, installationSendingMax, perSecondDefault } from "#webhooks/dispatch/claim-deliveries.ts";
 import { subjectsOfCatalog } from "#webhooks/event-types.ts";
 
 interface QueueFigures {
@@ -35,9 +35,6 @@ const usualCountMax = 100_000;
 /** Where each delivery must be looked at, so many of one endpoint are, and so many of all. */
 const lookOfOneMax = 1_000;
 const lookMax = 10_000;
-/** As many attempts as claim-deliveries.ts lets an endpoint and an installation have under way. */
-const endpointSendingMax = 4;
-const installationSendingMax = 16;
 
 /** Gives the registry of what was found: without a database, that there is none and nothing else. */
 export function createQueueReader({ db, clock, patienceMs = usualPatienceMs, countMax = usualCountMax }: QueueParts): () => Promise<Registry> {

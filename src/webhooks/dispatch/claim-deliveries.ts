@@ -14,8 +14,8 @@ import { subjectsOfCatalog } from "#webhooks/event-types.ts";
  */
 export const leaseMs = 20_000;
 /** Both count what other processes have under way, as far as that was committed: two that claim in the same moment may each take so many. */
-const endpointSendingMax = 4;
-const installationSendingMax = 16;
+export const endpointSendingMax = 4;
+export const installationSendingMax = 16;
 export const perSecondDefault = 25;
 /** Whoever wrote a time that is further ahead than any lease had a clock that was set back since: what it says of the bucket and of leases is over. */
 const aheadMsMax = 2 * leaseMs;
