@@ -101,7 +101,7 @@ async function checkout({ databaseUrl, isOver, onStep }: Circumstances): Promise
 
 /** On PostgreSQL one process is asked and another sends. */
 async function webhooks({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
-  const plan = { writers: 4, arrivalsPerKill: 300, isHurried: false, isOver, onStep };
+  const plan = { writers: 4, aheadMax: 500, arrivalsPerKill: 300, isHurried: false, isOver, onStep };
   await using service = await startService({
     databaseUrl,
     command: databaseUrl === undefined ? "serve" : "gateway",
