@@ -8,7 +8,7 @@ import { type ReturnKind, returnKinds } from "#commerce/orders/order-words.ts";
 import { money } from "#foundation/money.ts";
 import { isOpenCase, undeliveredUnits } from "./line-units.ts";
 import { turnsOfWindows, windowsOf } from "./line-windows.ts";
-import { type AfterSalesFacts, type AfterSalesOption, type Asked, betterOf, type OrderOption } from "./option.ts";
+import { type AfterSalesFacts, type AfterSalesOption, type Asked, type AskedOfLine, betterOf, type OrderOption } from "./option.ts";
 import { lostParcels, wholeWithdrawal } from "./order-options.ts";
 import { isLost, isMerchantFault, type ReturnReason } from "./reasons.ts";
 import { exchange, keepItem, notReceived, returnRefund, withdrawal } from "./return-options.ts";
@@ -44,8 +44,7 @@ export interface AfterSalesEligibility {
 }
 
 export function afterSalesEligibility(order: OrderAggregate, facts: AfterSalesFacts): AfterSalesEligibility {
-  const windows = new Map(order.lines.map((line) => [line.id, windowsOf(order, line)]));
-  const asked = order.lines.map((line) => ({ order, facts, line, windows: windows.get(line.id) ?? windowsOf(order, line) }));
+  const asked = order.lines.map((line) => ({ order, facts, line, windows: windowsOf(order, line) }));
   const lines = asked.map((one) => ({
     lineId: one.line.id,
     quantities: quantitiesOf(one.line),
@@ -60,7 +59,7 @@ export function afterSalesEligibility(order: OrderAggregate, facts: AfterSalesFa
     openCases: order.returns.filter(isOpenCase).map(toCase),
     policies: afterSalesPolicies(order),
     evaluatedAt: facts.now.toISOString(),
-    validUntil: validUntil(facts.now, [...facts.turns, ...[...windows.values()].flatMap(turnsOfWindows)]),
+    validUntil: validUntil(facts.now, [...facts.turns, ...asked.flatMap(({ windows }) => turnsOfWindows(windows))]),
   };
 }
 
@@ -87,12 +86,10 @@ const optionBy: Readonly<Record<ReturnKind, (asked: Asked) => AfterSalesOption>>
   withdrawal,
 };
 
-type Unreasoned = Omit<Asked, "isFault">;
-
-function optionOf(asked: Unreasoned, kind: ReturnKind): AfterSalesOption {
-  if (kind === "repair" || kind === "replacement") return optionBy[kind]({ ...asked, isFault: true });
+function optionOf(asked: AskedOfLine, kind: ReturnKind): AfterSalesOption {
+  if (kind === "repair" || kind === "replacement") return remedy(asked, kind);
   const option = betterOf(optionBy[kind]({ ...asked, isFault: false }), optionBy[kind]({ ...asked, isFault: true }));
-  return kind === "refund_only" ? withLost(asked, { kept: option, lost: notReceived({ ...asked, isFault: true }) }) : option;
+  return kind === "refund_only" ? withLost(asked, { kept: option, lost: notReceived(asked) }) : option;
 }
 
 interface KeptAndLost {
@@ -101,7 +98,7 @@ interface KeptAndLost {
 }
 
 /** What is kept and what never came are other units of a line: both can be asked for. */
-function withLost({ order, line }: Unreasoned, { kept, lost }: KeptAndLost): AfterSalesOption {
+function withLost({ order, line }: AskedOfLine, { kept, lost }: KeptAndLost): AfterSalesOption {
   if (lost.decision === "denied") return kept.decision === "denied" && undeliveredUnits(order, line) > 0 ? lost : kept;
   if (kept.decision === "denied") return lost;
   const eligibleQuantity = kept.eligibleQuantity + lost.eligibleQuantity;

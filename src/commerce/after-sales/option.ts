@@ -49,12 +49,16 @@ export interface OptionOf<Kind extends string> extends OptionTerms {
 export type AfterSalesOption = OptionOf<ReturnKind>;
 export type OrderOption = OptionOf<"refund_undelivered" | "withdrawal">;
 
-/** What is asked: about which line, and whether for a reason that is the merchant's fault. */
-export interface Asked {
+/** What is asked about which line. */
+export interface AskedOfLine {
   readonly order: OrderAggregate;
   readonly facts: AfterSalesFacts;
   readonly line: OrderLine;
   readonly windows: LineWindows;
+}
+
+/** And whether for a reason that is the merchant's fault. */
+export interface Asked extends AskedOfLine {
   readonly isFault: boolean;
 }
 

@@ -3,23 +3,21 @@ import type { Window } from "#commerce/orders/deadlines.ts";
 import { bestDecision, withoutRepeats } from "#commerce/orders/eligibility-reason.ts";
 import type { LineQuantity, OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { money } from "#foundation/money.ts";
-import type { AfterSalesOption, Asked, OrderOption } from "./option.ts";
+import type { AfterSalesOption, AskedOfLine, OrderOption } from "./option.ts";
 import { notReceived, withdrawal } from "./return-options.ts";
 import { returnValue } from "./return-value.ts";
 
-type LineAsked = Omit<Asked, "isFault">;
-
 /** The money for all that was sent and never came. */
-export function lostParcels(lines: readonly LineAsked[]): OrderOption {
-  return together("refund_undelivered", lines, (asked) => notReceived({ ...asked, isFault: true }));
+export function lostParcels(lines: readonly AskedOfLine[]): OrderOption {
+  return together("refund_undelivered", lines, notReceived);
 }
 
 /** The right of withdrawal, used for everything that it is there for. */
-export function wholeWithdrawal(lines: readonly LineAsked[]): OrderOption {
+export function wholeWithdrawal(lines: readonly AskedOfLine[]): OrderOption {
   return together("withdrawal", lines, (asked) => withdrawal({ ...asked, isFault: false }));
 }
 
-function together(kind: OrderOption["kind"], lines: readonly LineAsked[], optionOf: (asked: LineAsked) => AfterSalesOption): OrderOption {
+function together(kind: OrderOption["kind"], lines: readonly AskedOfLine[], optionOf: (asked: AskedOfLine) => AfterSalesOption): OrderOption {
   const options = lines.map((asked) => ({ asked, option: optionOf(asked) }));
   const decision = bestDecision(options.map(({ option }) => option.decision));
   const best = askedTogether(options.filter(({ option }) => option.decision === decision));
@@ -39,13 +37,13 @@ function together(kind: OrderOption["kind"], lines: readonly LineAsked[], option
 }
 
 interface Offered {
-  readonly asked: LineAsked;
+  readonly asked: AskedOfLine;
   readonly option: AfterSalesOption;
 }
 
 /** What is sent back and what nobody has sent are no one request: where there is something to send back, that is meant. */
 function askedTogether(best: readonly Offered[]): readonly Offered[] {
-  const sentBack = best.filter(({ option }) => option.kind !== "withdrawal" || !option.methods.includes("keep_item"));
+  const sentBack = best.filter(({ option }) => !option.methods.includes("keep_item"));
   return sentBack.length > 0 ? sentBack : best;
 }
 

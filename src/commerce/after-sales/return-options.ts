@@ -5,7 +5,7 @@ import { policyOf } from "#commerce/orders/order-policies.ts";
 import type { ReturnKind } from "#commerce/orders/order-words.ts";
 import { money } from "#foundation/money.ts";
 import { undeliveredUnits, withdrawableUnsent } from "./line-units.ts";
-import type { AfterSalesOption, Asked, OptionFee, OptionTerms } from "./option.ts";
+import type { AfterSalesOption, Asked, AskedOfLine, OptionFee, OptionTerms } from "./option.ts";
 import { toOption } from "./option.ts";
 import { askingObstacles, orderObstacles, restrictionObstacles, returnable, ruleObstacles, timeObstacles, type Units } from "./order-obstacles.ts";
 import { type AfterSalesReason, isMerchantFault, obstacle, reasonsByKind, type ReturnReason } from "./reasons.ts";
@@ -70,7 +70,7 @@ export function keepItem(asked: Asked): AfterSalesOption {
 }
 
 /** For what was sent and never came. */
-export function notReceived(asked: Asked): AfterSalesOption {
+export function notReceived(asked: AskedOfLine): AfterSalesOption {
   const { order, line, facts, windows } = asked;
   const { id: policyId, rules } = policyOf(order, "return");
   const { startsAt } = windows.loss;

@@ -4,7 +4,7 @@ import type { OrderWarranty } from "#commerce/orders/order-aggregate.ts";
 import type { ReturnStatus } from "#commerce/orders/order-words.ts";
 import { policyOf } from "#commerce/orders/order-policies.ts";
 import { registrationOf } from "./line-windows.ts";
-import { type AfterSalesOption, type Asked, type OptionTerms, toOption } from "./option.ts";
+import { type AfterSalesOption, type AskedOfLine, type OptionTerms, toOption } from "./option.ts";
 import { orderObstacles, returnable } from "./order-obstacles.ts";
 import { type AfterSalesReason, obstacle, reasonsByKind } from "./reasons.ts";
 import { merchantsPostage, sendingMethods } from "./return-options.ts";
@@ -12,7 +12,7 @@ import { benefitLeft, openGrants } from "./warranty-claims.ts";
 
 export type Remedy = "repair" | "replacement";
 
-export function remedy(asked: Asked, kind: Remedy): AfterSalesOption {
+export function remedy(asked: AskedOfLine, kind: Remedy): AfterSalesOption {
   const { order, line } = asked;
   const registration = isGuaranteed(asked) ? undefined : registrationOf(order, line);
   const units = returnable(order, line);
@@ -30,7 +30,7 @@ export function remedy(asked: Asked, kind: Remedy): AfterSalesOption {
 }
 
 /** As long as the law's guarantee runs, a warranty takes nothing of it away, however little it grants itself. */
-const isGuaranteed = ({ facts, windows: { guarantee } }: Asked): boolean => guarantee !== null && !isOver(guarantee, facts.now);
+const isGuaranteed = ({ facts, windows: { guarantee } }: AskedOfLine): boolean => guarantee !== null && !isOver(guarantee, facts.now);
 
 interface Registered {
   readonly registration: OrderWarranty;
@@ -40,13 +40,13 @@ interface Registered {
 const notLookedAt: ReadonlySet<ReturnStatus> = new Set(["requested", "approved", "in_transit", "received"]);
 
 /** What a claim was granted is there for what comes back under it; what is on its way back already will be counted. */
-function leftOf({ order, line }: Asked, { registration, kind }: Registered): number {
+function leftOf({ order, line }: AskedOfLine, { registration, kind }: Registered): number {
   const asked = order.returns.filter((found) => found.kind === kind && notLookedAt.has(found.status)).flatMap(({ lines }) => lines);
   const underWay = asked.reduce((sum, { lineId, quantity }) => (lineId === line.id ? sum + quantity : sum), 0);
   return benefitLeft(registration, kind) + openGrants(registration, kind).length - underWay;
 }
 
-function goodsObstacles({ line }: Asked): AfterSalesReason[] {
+function goodsObstacles({ line }: AskedOfLine): AfterSalesReason[] {
   const has = (restriction: string): boolean => line.restrictions.includes(restriction);
   return [
     ...(has("perishable") ? [obstacle("perishable")] : []),
@@ -55,14 +55,14 @@ function goodsObstacles({ line }: Asked): AfterSalesReason[] {
   ];
 }
 
-function guaranteeObstacles({ facts, windows }: Asked): AfterSalesReason[] {
+function guaranteeObstacles({ facts, windows }: AskedOfLine): AfterSalesReason[] {
   const { guarantee, warranted } = windows;
   const isRegistrable = warranted !== null && !isOver(warranted, facts.now);
   if (guarantee === null || (isRegistrable && isOver(guarantee, facts.now))) return [obstacle("warranty_not_registered")];
   return isOver(guarantee, facts.now) ? [obstacle("warranty_expired", { data: { endsAt: guarantee.endsAt } })] : [];
 }
 
-function registrationObstacles(asked: Asked, { registration, kind }: Registered): AfterSalesReason[] {
+function registrationObstacles(asked: AskedOfLine, { registration, kind }: Registered): AfterSalesReason[] {
   const { status, endsAt, claims } = registration;
   const open = claims.find((claim) => claim.status === "open");
   return [
@@ -76,12 +76,12 @@ function registrationObstacles(asked: Asked, { registration, kind }: Registered)
 const noWindow: Window = { clock: "warranty_start", startsAt: null, endsAt: null, estimated: false };
 
 /** Of a warranty and the law's guarantee the one that ends later. */
-function shownWindow({ windows: { registered, guarantee } }: Asked): Window {
+function shownWindow({ windows: { registered, guarantee } }: AskedOfLine): Window {
   if (registered === null) return guarantee ?? noWindow;
   return (guarantee?.endsAt ?? "") > (registered.endsAt ?? "") ? (guarantee ?? registered) : registered;
 }
 
-function termsOf(asked: Asked, kind: Remedy): OptionTerms {
+function termsOf(asked: AskedOfLine, kind: Remedy): OptionTerms {
   const hasSerial = (registrationOf(asked.order, asked.line)?.serialNumber ?? null) !== null;
   return {
     methods: sendingMethods(policyOf(asked.order, "return").rules),

@@ -141,6 +141,7 @@ describe("an after-sales answer", () => {
             expect(decision).toBe(decisionOf(reasons));
             expect(eligibleQuantity > 0).toBe(decision !== "denied");
             expect(eligibleQuantity).toBeLessThanOrEqual(shipped);
+            expect(new Set(allowedReasonCodes).size).toBe(allowedReasonCodes.length);
             expect(estimatedRefund?.amountMinor ?? 0).toBeLessThanOrEqual(totalMinor + (canceled >= 0 ? 500 : 0));
             for (const reason of reasonsByKind[kind]) {
               const single = optionFor(one, facts, { lineId, kind, reason });
