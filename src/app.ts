@@ -8,6 +8,7 @@ import { createSigningKeys, type SigningKeys } from "#access/oauth/signing-keys.
 import { type OpenDatabase, openDatabase } from "#database/connect.ts";
 import { createDoOnce } from "#database/idempotency.ts";
 import { migrate } from "#database/migrate.ts";
+import { shopLimits } from "#database/statement-pool.ts";
 import { type Clock, systemClock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
 import { type Mesh, openMesh } from "#gateway/mesh.ts";
@@ -30,6 +31,7 @@ import { createFigures } from "./figures.ts";
 import { freePort } from "./free-port.ts";
 import { mountPages } from "./mount-pages.ts";
 import type { Payments } from "./payments.ts";
+import { type OpenReplica, openReplica } from "./replica.ts";
 import { createReporting, type Reporting } from "./reporting.ts";
 import { publicUrlOf, type Settings } from "./settings.ts";
 
@@ -79,13 +81,15 @@ export async function createApp(options: AppOptions): Promise<App> {
   const keyring = readKeyring(settings);
   const doOnce = figures.ofOnce(createDoOnce({ db: database.db, keyring, now: () => clock.now() }));
   const watch = createWatch(database.db, log);
-  const reporting = await createReporting({ settings, database, clock, log, onStatement: options.onStatement });
+  const replica = await openReplica({ settings, clock, onStatement: options.onStatement });
+  const reporting = createReporting({ settings, database, replica, clock, log });
   const services: GraphServices = {
     db: database.db,
     clock,
     publicUrl,
     keyring,
     reads: createReads(database.db, clock),
+    replica,
     watch,
     ...reporting.services,
     rateLimitScale: settings.rateLimitScale,
@@ -111,7 +115,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const { payments, deliveries } = background;
   const parts = { server, database, clock, publicUrl, services, payments, deliveries, credentials, requests };
-  const life = lifeOf({ ...parts, background, limiter, mesh, reporting, listenAt: { host: settings.host, port } }, options);
+  const life = lifeOf({ ...parts, background, limiter, mesh, reporting, replica, listenAt: { host: settings.host, port } }, options);
   return { ...parts, ...life };
 }
 
@@ -120,11 +124,12 @@ type Living = Pick<App, "server" | "database" | "publicUrl" | "credentials" | "r
   readonly limiter: RateLimiter;
   readonly mesh: Mesh;
   readonly reporting: Reporting;
+  readonly replica: OpenReplica | undefined;
   readonly listenAt: { readonly host: string; readonly port: number };
 };
 
 function lifeOf(
-  { server, database, publicUrl, credentials, requests, background, limiter, mesh, reporting, listenAt }: Living,
+  { server, database, publicUrl, credentials, requests, background, limiter, mesh, reporting, replica, listenAt }: Living,
   options: Pick<AppOptions, "database">,
 ): Pick<App, "listen" | "close"> {
   return {
@@ -143,6 +148,7 @@ function lifeOf(
       await limiter.close();
       mesh.close();
       await reporting.stop();
+      await replica?.close();
       if (options.database === undefined) await database.close();
     },
   };
@@ -173,7 +179,7 @@ async function openConfigured({ settings, onStatement }: AppOptions): Promise<Op
     directUrl: settings.databaseDirectUrl,
     poolSize: settings.databasePool,
     prepared: settings.databasePrepared,
-    limits: { aloneMs: 2_500, inTransactionMs: 10_000 },
+    limits: shopLimits,
     folder: settings.databaseUrl === undefined ? settings.dataDir : undefined,
     onStatement,
   });

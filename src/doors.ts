@@ -19,7 +19,7 @@ import { limitFailure } from "#gateway/limit.ts";
 import { mountOperations } from "#gateway/operations.ts";
 import type { RateLimiter } from "#gateway/rate-limiter.ts";
 import { refuseOtherMethods } from "#gateway/server.ts";
-import { createContext, type GraphServices } from "#graph/context.ts";
+import { createContext, type GraphServices, type Source } from "#graph/context.ts";
 import { findConsoleCaller } from "#web/console/console-caller.ts";
 import { mountCsvReports } from "#web/reports/csv-door.ts";
 import { type GraphqlDoor, mountGraphql } from "#web/graphql/graphql-door.ts";
@@ -27,6 +27,7 @@ import { describeApi } from "./api-description.ts";
 import { mountAuthorizationServer } from "./authorization-server.ts";
 import { mountMerchantConsole } from "./merchant-console.ts";
 import { mountCheckoutRoom } from "./checkout-room.ts";
+import { createDetour, type RunPublic } from "./detour.ts";
 import { mountDocsRoom } from "./docs-room.ts";
 import { createPreparation } from "./preparation.ts";
 import type { Settings } from "./settings.ts";
@@ -52,7 +53,7 @@ export function mountDoors(
   const { corsOrigins } = settings;
   const prepare = createPreparation(resolvedNames);
   const { operations, document } = describeApi(respelled, mesh.documents);
-  const compile = compilerOf(respelled, services);
+  const compile = compilerOf(respelled, services, createDetour(services, door));
   mountOperations(server, { db, clock, publicUrl, limiter, credentials, doOnce, noteRequest: requests.note, prepare, compile }, operations);
   mountAuthorizationServer(server, { services, signingKeys, limiter, log: door.log });
   mountMerchantConsole(server, { services, limiter, log: door.log });
@@ -79,13 +80,15 @@ export function mountDoors(
 const clientOf = ({ ip }: FastifyRequest): string => addressKey(ip);
 
 /** Each document is compiled once, on the schema that spells enums as REST does. */
-function compilerOf(respelled: GraphQLSchema, services: GraphServices): GatewayServices["compile"] {
-  return ({ id, document, languageField }: Operation) => {
+function compilerOf(respelled: GraphQLSchema, services: GraphServices, runPublic: RunPublic): GatewayServices["compile"] {
+  return ({ id, document, languageField, security }: Operation) => {
     const run = compileDocument(respelled, document, `schema/operations: ${id}`);
     return ({ viewer, requestId, request, variables }, transaction) => {
       // Only what says that it varies by Accept-Language may.
       const languages = languageField === null ? [] : parseAcceptLanguage(request.headers["accept-language"]);
-      return run(createContext(services, { viewer, requestId, languages, operationId: id, client: clientOf(request) }, transaction), variables);
+      const runOn = (source?: Source): ReturnType<typeof run> =>
+        run(createContext(services, { viewer, requestId, languages, operationId: id, client: clientOf(request), source }, transaction), variables);
+      return security.kind === "anonymous" ? runPublic(runOn) : runOn();
     };
   };
 }

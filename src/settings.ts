@@ -82,7 +82,7 @@ export interface Settings {
   readonly publicUrl: string | undefined;
   readonly databaseUrl: string | undefined;
   readonly databaseDirectUrl: string | undefined;
-  /** Where reports are read; undefined: where everything is. */
+  /** Where reports, analysts' questions and what is public are read; undefined: where everything is. */
   readonly databaseReadUrl: string | undefined;
   readonly databasePool: number;
   readonly databasePrepared: boolean;

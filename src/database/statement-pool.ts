@@ -15,6 +15,9 @@ export interface StatementLimits {
   readonly inTransactionMs: number;
 }
 
+/** Of all that people wait for; reports have their own (read-only.ts). */
+export const shopLimits: StatementLimits = { aloneMs: 2_500, inTransactionMs: 10_000 };
+
 export interface StatementOptions {
   readonly prepared: boolean;
   /** Without them a statement may take as long as it wants. */

@@ -43,15 +43,27 @@ export interface GraphContext {
   readonly loaders: Loaders;
 }
 
-/** What a process has once, whoever asks. */
-export interface GraphServices {
+/** Where a request reads. */
+export interface Source {
   readonly db: Database;
+  /** What is read for many requests at once; without it, each reads for itself. */
+  readonly reads?: Reads;
+}
+
+/** A replica of the database, which may be a moment behind: no change is made by what is read there. */
+export interface Replica {
+  readonly ofAnalysts: Source;
+  readonly ofThePublic: Source;
+}
+
+/** What a process has once, whoever asks. */
+export interface GraphServices extends Source {
   readonly clock: Clock;
   readonly publicUrl: string;
   readonly rateLimitScale: number;
   readonly keyring: Keyring;
-  /** What is read for many requests at once; without it, each reads for itself. */
-  readonly reads?: Reads;
+  /** Without it everything is read in the shop's own database. */
+  readonly replica?: Replica | undefined;
   /** What buyers search for, counted; without it nothing is. */
   readonly searchCounts?: SearchCounts;
   /** What reports are read by. */
@@ -77,10 +89,13 @@ export interface Asker {
   readonly buyerReference?: string | null;
   readonly client?: string;
   readonly operationId?: string | null;
+  /** Where what it asks is read, if not in the shop's own database. */
+  readonly source?: Source | undefined;
 }
 
 export function createContext(services: GraphServices, asker: Asker, transaction?: Transaction): GraphContext {
-  const db = transaction ?? services.db;
+  const source = asker.source ?? services;
+  const db = transaction ?? source.db;
   return {
     viewer: asker.viewer ?? anonymous,
     requestId: asker.requestId,
@@ -95,6 +110,6 @@ export function createContext(services: GraphServices, asker: Asker, transaction
     clock: services.clock,
     publicUrl: services.publicUrl,
     rateLimitScale: services.rateLimitScale,
-    loaders: createLoaders({ db, clock: services.clock, reads: transaction === undefined ? services.reads : undefined }),
+    loaders: createLoaders({ db, clock: services.clock, reads: transaction === undefined ? source.reads : undefined }),
   };
 }

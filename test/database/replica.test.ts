@@ -1,38 +1,73 @@
-/** DATABASE_READ_URL: reports are read there, and nothing else is. */
-import { describe, expect, it, inject } from "vitest";
+/** DATABASE_READ_URL: reports, whatever else analysts ask, and what is public are read there, and nothing else is. */
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
 import { databaseUrl } from "#test/support/postgres.ts";
-import { createWorld } from "#test/support/world.ts";
+import { createWorld, type World } from "#test/support/world.ts";
+
+const search = "/api/v1/search?q=&locale=en&market=DE&sort=relevance&page=1&pageSize=1";
+const query = `{
+  report: webhookHealthReport(from: "2026-01-01", to: "2027-01-01") { totals { attempts } }
+  products { totalCount }
+}`;
+
+async function found({ get }: World): Promise<number> {
+  const { status, body } = await get(search);
+  expect(status).toBe(200);
+  return body.meta.totalItems as number;
+}
 
 describe("with DATABASE_READ_URL", () => {
-  it("reports are read there, in a pool of their own that is closed with the service", async () => {
-    const server = inject("postgresUrl");
-    const name = `replica_${process.pid}_${Date.now()}`;
+  const name = `replica_${process.pid}_${Date.now()}`;
+  const url = databaseUrl(inject("postgresUrl"), name);
+  const run = async (sql: string, server = inject("postgresUrl")): Promise<void> => {
     const root = await openDatabase({ url: server });
-    await root.script((run) => run(`create database ${name} template migrated`));
-    const url = databaseUrl(server, name);
-    // A replica that lags: it has the tables and none of the rows.
+    await root.script((script) => script(sql)).finally(() => root.close());
+  };
+  // A replica that lags: it has the tables and none of the rows.
+  beforeAll(async () => {
+    await run(`create database ${name} template migrated`);
     const replica = await openDatabase({ url });
     await migrate(replica).finally(() => replica.close());
-    const query = '{ report: webhookHealthReport(from: "2026-01-01", to: "2027-01-01") { totals { attempts } } products { totalCount } }';
-    {
-      await using world = await createWorld("postgres", { environment: { DATABASE_READ_URL: url } });
-      const { body } = await world.graphql(query, { token: "analyst" });
-      expect(body.data.report).toEqual({ totals: { attempts: 0 } });
-      expect(body.data.products.totalCount).toBeGreaterThan(20);
-      await using same = await createWorld("postgres");
-      expect((await same.graphql(query, { token: "analyst" })).body.data.report.totals.attempts).toBeGreaterThan(0);
-    }
-    // Nobody is connected to it any more, or this would be refused.
-    await root.script((run) => run(`drop database ${name}`)).finally(() => root.close());
+  });
+  // Nobody is connected to it any more, or this would be refused.
+  afterAll(() => run(`drop database ${name}`));
+
+  it("analysts read there, their reports and all else", async () => {
+    await using world = await createWorld("postgres", { environment: { DATABASE_READ_URL: url } });
+    const { body } = await world.graphql(query, { token: "analyst" });
+    expect(body.data).toEqual({ report: { totals: { attempts: 0 } }, products: { totalCount: 0 } });
+    // An operator may change what it reads next.
+    const operator = await world.graphql(query, { token: "operator" });
+    expect(operator.body.data.products.totalCount).toBeGreaterThan(20);
+    await using same = await createWorld("postgres");
+    const without = await same.graphql(query, { token: "analyst" });
+    expect(without.body.data.report.totals.attempts).toBeGreaterThan(0);
+    expect(without.body.data.products.totalCount).toBeGreaterThan(20);
   });
 
-  it("that is away is told as such, and the shop goes on", async () => {
+  it("what is public is read there, and what has a key is not", async () => {
+    await using world = await createWorld("postgres", { environment: { DATABASE_READ_URL: url } });
+    expect(await found(world)).toBe(0);
+    expect((await world.get("/api/v1/catalog/merchants/lindenhof/products/fjell-2-trekking-tent")).status).toBe(404);
+    expect((await world.getWithKey("/api/v1/open/identity")).status).toBe(200);
+  });
+
+  it("what it cannot answer the primary does, which is told once", async () => {
+    await using world = await createWorld("postgres", { environment: { DATABASE_READ_URL: url } });
+    await run("alter table search_document rename to of_an_older_release", url);
+    const both = await Promise.all([found(world), found(world)]).finally(() => run("alter table of_an_older_release rename to search_document", url));
+    expect(Math.min(...both)).toBeGreaterThan(20);
+    const told = world.logged.filter(({ msg }) => String(msg).startsWith("The replica does not answer"));
+    expect(told).toHaveLength(1);
+  });
+
+  it("that is away is told analysts, and the shop goes on", async () => {
     await using world = await createWorld("postgres", { environment: { DATABASE_READ_URL: "postgres://postgres@127.0.0.1:1/none" } });
-    const report = await world.graphql('{ webhookHealthReport(from: "2026-01-01", to: "2026-01-01") { totals { attempts } } }', { token: "analyst" });
-    expect(report.body.errors[0].extensions.code).toBe("service_unavailable");
-    const { status } = await world.get("/api/v1/search?q=tent&locale=en&market=DE&sort=relevance&page=1&pageSize=1");
-    expect(status).toBe(200);
+    for (const field of ['webhookHealthReport(from: "2026-01-01", to: "2026-01-01") { totals { attempts } }', "products { totalCount }"]) {
+      const { body } = await world.graphql(`{ ${field} }`, { token: "analyst" });
+      expect(body.errors[0].extensions.code).toBe("service_unavailable");
+    }
+    expect(await found(world)).toBeGreaterThan(20);
   });
 });

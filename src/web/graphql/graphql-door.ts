@@ -117,7 +117,9 @@ function contextsOf({ services, clientOf }: Pick<GraphqlDoor, "services" | "clie
   return (request) => {
     const viewer = viewerOf(request);
     if (viewer === undefined) throw fail("credentials_missing");
-    return createContext(services, { ...askerOf(request, viewer), client: clientOf(request) });
+    // Analysts change nothing: nobody's next step depends on what they read.
+    const source = viewer.role === "analyst" ? services.replica?.ofAnalysts : undefined;
+    return createContext(services, { ...askerOf(request, viewer), client: clientOf(request), source });
   };
 }
 
