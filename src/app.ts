@@ -27,7 +27,7 @@ import { tellingAfter, wakingAfter } from "./deliveries.ts";
 import { mountDoors } from "./doors.ts";
 import { readKeyring } from "./encryption-keys.ts";
 import { compileSubjects } from "./event-documents.ts";
-import { createFigures } from "./figures.ts";
+import { createAppMetrics } from "./app-metrics.ts";
 import { freePort } from "./free-port.ts";
 import { mountPages } from "./mount-pages.ts";
 import type { Payments } from "./payments.ts";
@@ -72,14 +72,14 @@ export async function createApp(options: AppOptions): Promise<App> {
   const publicUrl = publicUrlOf({ ...settings, port });
   // Mesh and the database take their time without needing each other.
   const [mesh, database] = await Promise.all([openMesh(), options.database ?? openConfigured(options)]);
-  const figures = createFigures(
+  const metrics = createAppMetrics(
     { settings, database, clock, role, exchange: options.exchange },
     { subscriptions: () => watch.watchers(), isCurrent: () => background.isCurrent(), isLimiterAway: () => limiter.isAway() },
   );
-  const limiter = figures.ofLimiter(await createLimiter(options, clock));
+  const limiter = metrics.ofLimiter(await createLimiter(options, clock));
   const respelled = respelledSchema(mesh.schema);
   const keyring = readKeyring(settings);
-  const doOnce = figures.ofOnce(createDoOnce({ db: database.db, keyring, now: () => clock.now() }));
+  const doOnce = metrics.ofOnce(createDoOnce({ db: database.db, keyring, now: () => clock.now() }));
   const watch = createWatch(database.db, log);
   const replica = await openReplica({ settings, clock, onStatement: options.onStatement });
   const reporting = createReporting({ settings, database, replica, clock, log });
@@ -104,14 +104,14 @@ export async function createApp(options: AppOptions): Promise<App> {
   };
   const render = compileSubjects(respelled);
   const { credentials, signingKeys } = createDesk(services, log, () => background.isCurrent());
-  const { onAttempt, onCost } = figures;
+  const { onAttempt, onCost } = metrics;
   const background = createBackground(services, { database, settings, log, role, onCredentials: credentials.hear, onAttempt });
   const requests = createRequestLog({ db: database.db, clock, log });
-  const server = await createServer({ publicUrl, log, proxies: settings.trustProxy, observer: figures.http });
+  const server = await createServer({ publicUrl, log, proxies: settings.trustProxy, observer: metrics.http });
 
   if (role !== "worker")
     mountDoors(server, { mesh, respelled, services, limiter, credentials, signingKeys, doOnce, log, requests, settings, onCost });
-  mountPages(server, { db: database.db, publicUrl, metrics: figures.page }, role);
+  mountPages(server, { db: database.db, publicUrl, metrics: metrics.page }, role);
 
   const { payments, deliveries } = background;
   const parts = { server, database, clock, publicUrl, services, payments, deliveries, credentials, requests };

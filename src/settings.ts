@@ -97,7 +97,7 @@ export interface Settings {
   /** Multiplies the waiting between attempts. */
   readonly webhookRetryScale: number;
   readonly corsOrigins: readonly string[];
-  /** Whoever shows it may read the figures; undefined: this machine may. */
+  /** Whoever shows it may read the metrics; undefined: this machine may. */
   readonly metricsToken: string | undefined;
   /** Of one `serve`, `gateway` or `worker`. */
   readonly processes: number;

@@ -39,7 +39,7 @@ function createCrewGauge(): CrewGauge {
   const registry = new Registry();
   const gauge = new Gauge({
     name: "commerce_processes",
-    help: "Processes of this start: those whose figures are in this answer, and those that did not give theirs within a second.",
+    help: "Processes of this start: those whose metrics are in this answer, and those that did not give theirs within a second.",
     labelNames: ["state"],
     registers: [registry],
   });
@@ -52,13 +52,13 @@ function createCrewGauge(): CrewGauge {
   };
 }
 
-let processFigures: Registry | undefined;
+let processMetrics: Registry | undefined;
 
 /** Memory, processor, event loop, garbage: of the process, however many services it runs. */
 function processRegistry(): Registry {
-  if (processFigures === undefined) {
-    processFigures = new Registry();
-    collectDefaultMetrics({ register: processFigures, eventLoopMonitoringPrecision: 20 });
+  if (processMetrics === undefined) {
+    processMetrics = new Registry();
+    collectDefaultMetrics({ register: processMetrics, eventLoopMonitoringPrecision: 20 });
   }
-  return processFigures;
+  return processMetrics;
 }

@@ -18,7 +18,7 @@ export interface Gathered {
 }
 
 interface Message {
-  readonly type: "figures-wanted" | "figures-given" | "figures-asked" | "figures-passed" | "figures-gathered";
+  readonly type: "metrics-wanted" | "metrics-given" | "metrics-asked" | "metrics-passed" | "metrics-gathered";
   readonly turn: number;
 }
 
@@ -30,7 +30,7 @@ interface Given extends Message {
 }
 
 interface Passed extends Message {
-  readonly figures: readonly string[];
+  readonly metrics: readonly string[];
 }
 
 type Told = Message & Pick<Gathered, "answered" | "missing">;
@@ -51,16 +51,16 @@ export function createExchange(port: Port): Exchange {
   const asked = createTurns<Told>();
   const passed = new Map<number, string[]>();
   port.onMessage((message) => {
-    if (isOfType<Passed>(message, "figures-passed")) passed.get(message.turn)?.push(...message.figures);
-    if (isOfType<Told>(message, "figures-gathered")) asked.answer(message.turn, message);
+    if (isOfType<Passed>(message, "metrics-passed")) passed.get(message.turn)?.push(...message.metrics);
+    if (isOfType<Told>(message, "metrics-gathered")) asked.answer(message.turn, message);
   });
   return {
     give: (measure) =>
       port.onMessage((message) => {
-        if (!isOfType<Message>(message, "figures-wanted")) return;
+        if (!isOfType<Message>(message, "metrics-wanted")) return;
         const { turn } = message;
         void measure().then(
-          (measured) => port.send({ type: "figures-given", turn, ...written(measured) } satisfies Given),
+          (measured) => port.send({ type: "metrics-given", turn, ...written(measured) } satisfies Given),
           // It is missing then.
           () => undefined,
         );
@@ -71,7 +71,7 @@ export function createExchange(port: Port): Exchange {
       const send = (turn: number): boolean => {
         own = turn;
         passed.set(turn, all);
-        return port.send({ type: "figures-asked", turn } satisfies Message);
+        return port.send({ type: "metrics-asked", turn } satisfies Message);
       };
       try {
         const told = await asked.ask(send, askerPatienceMs);
@@ -105,7 +105,7 @@ export function createGatheringRoom(): GatheringRoom {
   // Added up one after the other: few end, and each in its turn.
   let gone = Promise.resolve(nothing);
   /** Of those that are there when it begins: who ends meanwhile is not yet among the others that are gone. */
-  const gather = async (pass: (figures: readonly string[]) => void): Promise<Pick<Gathered, "answered" | "missing">> => {
+  const gather = async (pass: (metrics: readonly string[]) => void): Promise<Pick<Gathered, "answered" | "missing">> => {
     const [asked, before] = [[...members], gone];
     const answers = await Promise.all(
       asked.map(async ({ want, counted }) => {
@@ -124,20 +124,20 @@ export function createGatheringRoom(): GatheringRoom {
       const asked = createTurns<Given>();
       let counted = nothing;
       const member: Member = {
-        want: () => asked.ask((turn) => port.send({ type: "figures-wanted", turn } satisfies Message), patienceMs),
+        want: () => asked.ask((turn) => port.send({ type: "metrics-wanted", turn } satisfies Message), patienceMs),
         counted: () => counted,
       };
       members.add(member);
       port.onMessage((message) => {
-        if (isOfType<Given>(message, "figures-given")) {
+        if (isOfType<Given>(message, "metrics-given")) {
           // Also of an answer that comes too late.
           counted = message.counted;
           asked.answer(message.turn, message);
         }
-        if (!isOfType<Message>(message, "figures-asked")) return;
+        if (!isOfType<Message>(message, "metrics-asked")) return;
         const { turn } = message;
-        void gather((figures) => port.send({ type: "figures-passed", turn, figures } satisfies Passed)).then((told) =>
-          port.send({ type: "figures-gathered", turn, ...told } satisfies Told),
+        void gather((metrics) => port.send({ type: "metrics-passed", turn, metrics } satisfies Passed)).then((told) =>
+          port.send({ type: "metrics-gathered", turn, ...told } satisfies Told),
         );
       });
       return () => {

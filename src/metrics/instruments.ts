@@ -9,9 +9,9 @@ import { transactionsRunAgain } from "#database/transaction.ts";
 import type { RateLimiter } from "#gateway/rate-limiter.ts";
 import type { ServerObserver } from "#gateway/server.ts";
 import type { AttemptObserver } from "#webhooks/dispatch/dispatch-parts.ts";
-import { createAttemptFigures } from "./attempt-figures.ts";
+import { createAttemptMetrics } from "./attempt-metrics.ts";
 import { createGraphqlCosts } from "./graphql-costs.ts";
-import { createHttpFigures } from "./http-figures.ts";
+import { createHttpMetrics } from "./http-metrics.ts";
 import { countLimits, countOnce } from "./outcomes.ts";
 import { type Readings, registerReadings } from "./readings.ts";
 
@@ -44,8 +44,8 @@ export function createInstruments({ role, engine }: Described, readings: Reading
   registerReadings(registry, { ...readings, transactionsRunAgain });
   return {
     registry,
-    http: createHttpFigures(registry),
-    onAttempt: createAttemptFigures(registry),
+    http: createHttpMetrics(registry),
+    onAttempt: createAttemptMetrics(registry),
     onCost: createGraphqlCosts(registry),
     ofLimiter: countLimits(registry),
     ofOnce: countOnce(registry),

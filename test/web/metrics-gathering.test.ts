@@ -90,7 +90,7 @@ async function settled<Value>(asked: Promise<Value>): Promise<Value> {
   return noted;
 }
 
-const figuresOf = ({ value }: Scrape): (number | undefined)[] => [
+const valuesOf = ({ value }: Scrape): (number | undefined)[] => [
   value("things_total", { kind: "any" }),
   value("things_here"),
   value("commerce_processes", { state: "answered" }),
@@ -103,8 +103,8 @@ it("whichever is asked gives the sum of all", async () => {
   one.count(1);
   two.count(20);
   three.count(300);
-  expect(figuresOf(await one.scrape())).toEqual([321, 321, 3, 0]);
-  expect(figuresOf(await three.scrape())).toEqual([321, 321, 3, 0]);
+  expect(valuesOf(await one.scrape())).toEqual([321, 321, 3, 0]);
+  expect(valuesOf(await three.scrape())).toEqual([321, 321, 3, 0]);
 });
 
 it("one that stands still is missing, and what it had counted stays in the sum", async () => {
@@ -115,7 +115,7 @@ it("one that stands still is missing, and what it had counted stays in the sum",
   await one.scrape();
   two.hold();
   one.count(1);
-  expect(figuresOf(await one.scrape())).toEqual([22, 2, 1, 1]);
+  expect(valuesOf(await one.scrape())).toEqual([22, 2, 1, 1]);
 });
 
 it("what one that has ended had counted when it was last heard stays, also beside the one that takes its place", async () => {
@@ -126,12 +126,12 @@ it("what one that has ended had counted when it was last heard stays, also besid
   two.count(5);
   two.leave();
   one.count(1);
-  expect(figuresOf(await one.scrape())).toEqual([21, 1, 1, 0]);
+  expect(valuesOf(await one.scrape())).toEqual([21, 1, 1, 0]);
   const three = start();
   three.count(300);
-  expect(figuresOf(await three.scrape())).toEqual([321, 301, 2, 0]);
+  expect(valuesOf(await three.scrape())).toEqual([321, 301, 2, 0]);
   three.leave();
-  expect(figuresOf(await one.scrape())).toEqual([321, 1, 1, 0]);
+  expect(valuesOf(await one.scrape())).toEqual([321, 1, 1, 0]);
 });
 
 it("what one had counted that ends while others are waited for is in the sum once", async () => {
@@ -145,8 +145,8 @@ it("what one had counted that ends while others are waited for is in the sum onc
   // By then it has answered, and the third one is waited for.
   for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
   two.leave();
-  expect(figuresOf(await asked)).toEqual([100, 100, 2, 1]);
-  expect(figuresOf(await one.scrape())).toEqual([100, 0, 1, 1]);
+  expect(valuesOf(await asked)).toEqual([100, 100, 2, 1]);
+  expect(valuesOf(await one.scrape())).toEqual([100, 0, 1, 1]);
 });
 
 it("an answer that comes too late is kept for the next time", async () => {
@@ -154,11 +154,11 @@ it("an answer that comes too late is kept for the next time", async () => {
   const [one, two] = [start(), start()];
   two.count(20);
   two.hold();
-  expect(figuresOf(await one.scrape())).toEqual([undefined, 0, 1, 1]);
+  expect(valuesOf(await one.scrape())).toEqual([undefined, 0, 1, 1]);
   two.release();
   for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
   two.hold();
-  expect(figuresOf(await one.scrape())).toEqual([20, 0, 1, 1]);
+  expect(valuesOf(await one.scrape())).toEqual([20, 0, 1, 1]);
 });
 
 it("each is added up as it is meant: the least, the most, or the average of all", async () => {
@@ -179,7 +179,7 @@ it("where the one that started them does not answer, each answers for itself and
   one.count(1);
   two.count(20);
   one.cut();
-  expect(figuresOf(await one.scrape())).toEqual([1, 1, 1, 1]);
+  expect(valuesOf(await one.scrape())).toEqual([1, 1, 1, 1]);
   two.hold();
-  expect(figuresOf(await two.scrape())).toEqual([20, 20, 1, 1]);
+  expect(valuesOf(await two.scrape())).toEqual([20, 20, 1, 1]);
 });

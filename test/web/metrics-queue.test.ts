@@ -4,8 +4,8 @@ import { Registry } from "prom-client";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Database, OpenDatabase } from "#database/connect.ts";
 import { createId } from "#foundation/ids.ts";
-import { createAttemptFigures } from "#metrics/attempt-figures.ts";
-import { createQueueReader } from "#metrics/queue-figures.ts";
+import { createAttemptMetrics } from "#metrics/attempt-metrics.ts";
+import { createQueueReader } from "#metrics/queue-metrics.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { TestClock } from "#test/support/world.ts";
 import { arrived, createDispatchWorld, type DispatchWorld, type Installed, refused } from "#test/webhooks/dispatch-world.ts";
@@ -30,7 +30,7 @@ describeOnBoth("what waits", (open, engine) => {
     const registry = await createQueueReader({ db: database.db, clock: world.clock, countMax })();
     return readScrape(await registry.metrics());
   };
-  const figuresOf = ({ value }: Scrape): Record<string, number | undefined> => ({
+  const valuesOf = ({ value }: Scrape): Record<string, number | undefined> => ({
     due: value("commerce_webhook_deliveries_due"),
     dueAge: value("commerce_webhook_oldest_due_age_seconds"),
     breakers: value("commerce_webhook_breakers_open"),
@@ -52,27 +52,27 @@ describeOnBoth("what waits", (open, engine) => {
   };
 
   it("is nothing at first, then events, then deliveries that are due, and nothing again once they are sent", async () => {
-    expect(figuresOf(await readNow())).toEqual({ due: 0, dueAge: 0, breakers: 0, events: 0, eventAge: 0 });
+    expect(valuesOf(await readNow())).toEqual({ due: 0, dueAge: 0, breakers: 0, events: 0, eventAge: 0 });
     const installed = await world.merchant();
     await world.endpoint(installed);
     await world.event(installed);
     world.clock.advance(minuteMs);
     await world.event(installed);
-    expect(figuresOf(await readNow())).toEqual({ due: 0, dueAge: 0, breakers: 0, events: 2, eventAge: 60 });
+    expect(valuesOf(await readNow())).toEqual({ due: 0, dueAge: 0, breakers: 0, events: 2, eventAge: 60 });
 
     world.answer = () => refused(503, 600);
     const dispatcher = world.dispatcher();
     await dispatcher.drain();
-    expect(figuresOf(await readNow())).toEqual({ due: 0, dueAge: 0, breakers: 0, events: 0, eventAge: 0 });
+    expect(valuesOf(await readNow())).toEqual({ due: 0, dueAge: 0, breakers: 0, events: 0, eventAge: 0 });
     world.clock.advance(20 * minuteMs);
-    const { due, dueAge } = figuresOf(await readNow());
+    const { due, dueAge } = valuesOf(await readNow());
     expect(due).toBe(2);
     expect(dueAge).toBeGreaterThan(300);
     expect(dueAge).toBeLessThan(20 * 60);
 
     world.answer = () => arrived;
     await dispatcher.drain();
-    expect(figuresOf(await readNow())).toEqual({ due: 0, dueAge: 0, breakers: 0, events: 0, eventAge: 0 });
+    expect(valuesOf(await readNow())).toEqual({ due: 0, dueAge: 0, breakers: 0, events: 0, eventAge: 0 });
   });
 
   it.each<[string, (db: Database, endpointId: string) => Promise<unknown>, number]>([
@@ -115,9 +115,9 @@ describeOnBoth("what waits", (open, engine) => {
     const installed = await world.merchant();
     const { id } = await world.endpoint(installed);
     await insertDue(installed, id);
-    expect(figuresOf(await readNow())).toMatchObject({ due: 1, breakers: 0 });
+    expect(valuesOf(await readNow())).toMatchObject({ due: 1, breakers: 0 });
     await change(database.db, id);
-    expect(figuresOf(await readNow())).toMatchObject({ due: 0, dueAge: 0, breakers });
+    expect(valuesOf(await readNow())).toMatchObject({ due: 0, dueAge: 0, breakers });
   });
 
   it("is not late while its receiver has as much under way as it may, or wants no more in this second", async () => {
@@ -132,7 +132,7 @@ describeOnBoth("what waits", (open, engine) => {
     const draining = world.dispatcher().drain();
     await expect.poll(() => world.sent.length - before).toBe(4);
     world.clock.advance(10_000);
-    expect(figuresOf(await readNow())).toMatchObject({ due: 2, dueAge: 0 });
+    expect(valuesOf(await readNow())).toMatchObject({ due: 2, dueAge: 0 });
     answer.resolve(arrived);
     await draining;
 
@@ -144,9 +144,9 @@ describeOnBoth("what waits", (open, engine) => {
       .where("endpointId", "=", slow.id)
       .execute();
     world.clock.advance(4_000);
-    expect(figuresOf(await readNow())).toMatchObject({ due: 3, dueAge: 0 });
+    expect(valuesOf(await readNow())).toMatchObject({ due: 3, dueAge: 0 });
     world.clock.advance(1_000);
-    expect(figuresOf(await readNow())).toMatchObject({ due: 3, dueAge: 5 });
+    expect(valuesOf(await readNow())).toMatchObject({ due: 3, dueAge: 5 });
   });
 
   it("is as old as the oldest of all, however many are counted before it", async () => {
@@ -159,7 +159,7 @@ describeOnBoth("what waits", (open, engine) => {
     await insertDue(installed, last);
     world.clock.advance(minuteMs);
     for (const id of others) await insertDue(installed, id, 3);
-    expect(figuresOf(await readNow(4))).toMatchObject({ due: 4, dueAge: 60 });
+    expect(valuesOf(await readNow(4))).toMatchObject({ due: 4, dueAge: 60 });
   });
 
   it.runIf(engine === "postgres")("is found without reading all events, however many of them wait where each must be looked at", async () => {
@@ -169,7 +169,7 @@ describeOnBoth("what waits", (open, engine) => {
     await database.db.updateTable("installation").set({ scopes: [] }).where("id", "=", installed.installationId).execute();
     await sql`analyze event, webhook_delivery, webhook_endpoint, webhook_endpoint_health, installation`.execute(database.db);
     statements.length = 0;
-    expect(figuresOf(await readNow())).toMatchObject({ due: 0, dueAge: 0 });
+    expect(valuesOf(await readNow())).toMatchObject({ due: 0, dueAge: 0 });
     const [{ sql: text, parameters }] = statements as [CompiledQuery];
     const plan = await database.db.executeQuery(CompiledQuery.raw(`explain ${text}`, [...parameters]));
     const lines = JSON.stringify(plan.rows);
@@ -179,7 +179,7 @@ describeOnBoth("what waits", (open, engine) => {
 
   it("is counted when it is attempted, by what came of it, timed, and the first attempt of an event by how long that waited", async () => {
     const registry = new Registry();
-    const dispatcher = world.dispatcher({ onAttempt: createAttemptFigures(registry) });
+    const dispatcher = world.dispatcher({ onAttempt: createAttemptMetrics(registry) });
     const installed = await world.merchant();
     await world.endpoint(installed);
     await world.event(installed);
@@ -200,7 +200,7 @@ describeOnBoth("what waits", (open, engine) => {
 
   it("is told apart when it could not be attempted here, and when that was interrupted", async () => {
     const registry = new Registry();
-    const dispatcher = world.dispatcher({ onAttempt: createAttemptFigures(registry), stopMsMax: 1 });
+    const dispatcher = world.dispatcher({ onAttempt: createAttemptMetrics(registry), stopMsMax: 1 });
     const outcomes = async (): Promise<(number | undefined)[]> => {
       const { value } = readScrape(await registry.metrics());
       const counted = ["fault", "interrupted"].map((outcome) => value("commerce_webhook_attempts_total", { outcome }));

@@ -4,13 +4,13 @@ import type { Clock } from "#foundation/clock.ts";
 import { createExposition } from "#metrics/exposition.ts";
 import type { Exchange } from "#metrics/gathering.ts";
 import { createInstruments, type Instruments } from "#metrics/instruments.ts";
-import { createQueueReader } from "#metrics/queue-figures.ts";
+import { createQueueReader } from "#metrics/queue-metrics.ts";
 import type { Readings } from "#metrics/readings.ts";
 import type { MetricsPage } from "#web/metrics.ts";
 import type { Role } from "./background.ts";
 import type { Settings } from "./settings.ts";
 
-export interface FigureParts {
+export interface MetricsParts {
   readonly settings: Settings;
   readonly database: OpenDatabase;
   readonly clock: Clock;
@@ -19,11 +19,11 @@ export interface FigureParts {
   readonly exchange: Exchange | undefined;
 }
 
-export interface Figures extends Omit<Instruments, "registry"> {
+export interface AppMetrics extends Omit<Instruments, "registry"> {
   readonly page: MetricsPage;
 }
 
-export function createFigures({ settings, database, clock, role, exchange }: FigureParts, readings: Omit<Readings, "pool">): Figures {
+export function createAppMetrics({ settings, database, clock, role, exchange }: MetricsParts, readings: Omit<Readings, "pool">): AppMetrics {
   const { registry, ...instruments } = createInstruments({ role, engine: database.engine }, { ...readings, pool: () => database.pool() });
   const exposition = createExposition({ registry, readQueue: createQueueReader({ db: database.db, clock }), exchange });
   return { ...instruments, page: { ...exposition, token: settings.metricsToken, isBehindProxy: settings.trustProxy > 0 } };

@@ -5,7 +5,7 @@ import type { AttemptObserver } from "#webhooks/dispatch/dispatch-parts.ts";
 const attemptBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 const waitBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600];
 
-export function createAttemptFigures(registry: Registry): AttemptObserver {
+export function createAttemptMetrics(registry: Registry): AttemptObserver {
   const registers = [registry];
   const attempts = new Counter({
     name: "commerce_webhook_attempts_total",

@@ -10,7 +10,7 @@ import type { Clock } from "#foundation/clock.ts";
 import { endpointSendingMax, installationSendingMax, perSecondDefault } from "#webhooks/dispatch/claim-deliveries.ts";
 import { subjectsOfCatalog } from "#webhooks/event-types.ts";
 
-interface QueueFigures {
+interface QueueMetrics {
   readonly dueDeliveries: number;
   readonly oldestDueSeconds: number;
   readonly openBreakers: number;
@@ -40,17 +40,17 @@ const lookMax = 10_000;
 export function createQueueReader({ db, clock, patienceMs = usualPatienceMs, countMax = usualCountMax }: QueueParts): () => Promise<Registry> {
   const { up, show } = createGauges();
   let kept: { readonly atMs: number; readonly reading: Promise<Registry> } | undefined;
-  let asking: Promise<QueueFigures | undefined> | undefined;
+  let asking: Promise<QueueMetrics | undefined> | undefined;
   let pauseMs = everyMs;
   const read = async (): Promise<Registry> => {
     // One that is still asked is not asked again.
     asking ??= readQueue(db, clock.now(), countMax)
       .catch(() => undefined)
       .finally(() => (asking = undefined));
-    const figures = await within(asking, patienceMs);
+    const metrics = await within(asking, patienceMs);
     pauseMs = asking === undefined ? everyMs : afterSilenceMs;
-    up.gauge.set(Number(figures !== undefined));
-    return figures === undefined ? up.registry : Registry.merge([up.registry, show(figures)]);
+    up.gauge.set(Number(metrics !== undefined));
+    return metrics === undefined ? up.registry : Registry.merge([up.registry, show(metrics)]);
   };
   return () => {
     const atMs = clock.now().getTime();
@@ -69,7 +69,7 @@ async function within<Value>(asked: Promise<Value>, ms: number): Promise<Value |
   }
 }
 
-const described: readonly (readonly [keyof QueueFigures, string, string])[] = [
+const described: readonly (readonly [keyof QueueMetrics, string, string])[] = [
   ["dueDeliveries", "commerce_webhook_deliveries_due", `Deliveries that are due and may be sent; counted up to ${usualCountMax}.`],
   [
     "oldestDueSeconds",
@@ -85,7 +85,7 @@ const described: readonly (readonly [keyof QueueFigures, string, string])[] = [
 
 interface Gauges {
   readonly up: { readonly registry: Registry; readonly gauge: Gauge };
-  readonly show: (figures: QueueFigures) => Registry;
+  readonly show: (metrics: QueueMetrics) => Registry;
 }
 
 function createGauges(): Gauges {
@@ -99,8 +99,8 @@ function createGauges(): Gauges {
   const gauges = described.map(([figure, name, help]) => [figure, new Gauge({ name, help, registers: [found] })] as const);
   return {
     up: { registry, gauge },
-    show: (figures) => {
-      for (const [figure, one] of gauges) one.set(figures[figure]);
+    show: (metrics) => {
+      for (const [name, one] of gauges) one.set(metrics[name]);
       return found;
     },
   };
@@ -111,11 +111,11 @@ function createGauges(): Gauges {
  * endpoint may not be sent now (it is switched off or only probed, its installation suspended or no longer allowed to read it) is not late. What waits
  * because its receiver wants few at a time, or is slow, is due, and yet its age is nobody's but the receiver's.
  */
-async function readQueue(db: Database, now: Date, countMax: number): Promise<QueueFigures> {
+async function readQueue(db: Database, now: Date, countMax: number): Promise<QueueMetrics> {
   const at = sql`${now}::timestamptz`;
   const age = (since: string): ReturnType<typeof sql> =>
     sql`coalesce(greatest(extract(epoch from ${at} - ${sql.raw(since)}), 0), 0)::double precision`;
-  const statement = sql<QueueFigures>`
+  const statement = sql<QueueMetrics>`
     with recursive waiting (id) as (
       (select endpoint_id from webhook_delivery where next_attempt_at is not null order by endpoint_id limit 1)
       union all
@@ -141,9 +141,9 @@ async function readQueue(db: Database, now: Date, countMax: number): Promise<Que
       (select count(*)::integer from endpoint where is_probed) as open_breakers,
       (select count(*)::integer from fresh) as waiting_events, ${age("(select min(occurred_at) from fresh)")} as oldest_event_seconds,
       (select count(*)::integer from payment) as due_payments, ${age("(select min(due_at) from payment)")} as oldest_payment_seconds`;
-  const [figures] = await runStatement(db, statement);
-  if (figures === undefined) throw new Error("A statement of one row gave none.");
-  return figures;
+  const [metrics] = await runStatement(db, statement);
+  if (metrics === undefined) throw new Error("A statement of one row gave none.");
+  return metrics;
 }
 
 /** Each with what it may hear, and whether it would be sent one more in this moment. */

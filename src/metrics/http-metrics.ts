@@ -10,7 +10,7 @@ interface Route {
   readonly observe: (seconds: number) => void;
 }
 
-export function createHttpFigures(registry: Registry): ServerObserver {
+export function createHttpMetrics(registry: Registry): ServerObserver {
   const routeOf = createRoutes(registry);
   return {
     began: createPassage(registry, ({ failureCode, routeOptions }, { statusCode }) => routeOf(routeOptions.config).count(statusCode, failureCode)),
