@@ -7,7 +7,7 @@ import { Gauge, Registry } from "prom-client";
 import type { Database } from "#database/connect.ts";
 import { runStatement } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
-import { endpointSendingMax, installationSendingMax, perSecondDefault } from "#webhooks/dispatch/claim-deliveries.ts";
+import { endpointSendingMax, installationSendingMax, type Moment, momentOf, sending, tokensNow } from "#webhooks/dispatch/endpoint-room.ts";
 import { subjectsOfCatalog } from "#webhooks/event-types.ts";
 
 interface QueueMetrics {
@@ -112,7 +112,8 @@ function createGauges(): Gauges {
  * because its receiver wants few at a time, or is slow, is due, and yet its age is nobody's but the receiver's.
  */
 async function readQueue(db: Database, now: Date, countMax: number): Promise<QueueMetrics> {
-  const at = sql`${now}::timestamptz`;
+  const moment = momentOf(now);
+  const { at } = moment;
   const age = (since: string): ReturnType<typeof sql> =>
     sql`coalesce(greatest(extract(epoch from ${at} - ${sql.raw(since)}), 0), 0)::double precision`;
   const statement = sql<QueueMetrics>`
@@ -121,7 +122,7 @@ async function readQueue(db: Database, now: Date, countMax: number): Promise<Que
       union all
       select (select d.endpoint_id from webhook_delivery d where d.next_attempt_at is not null and d.endpoint_id > waiting.id order by d.endpoint_id limit 1)
       from waiting where waiting.id is not null
-    ), endpoint as materialized (${endpoints(at)}),
+    ), endpoint as materialized (${endpoints(moment)}),
     hears_all as materialized (select id, has_room from endpoint where not is_probed and is_active and sees_catalog),
     due as materialized (
       select 1 from hears_all w cross join lateral (
@@ -147,15 +148,13 @@ async function readQueue(db: Database, now: Date, countMax: number): Promise<Que
 }
 
 /** Each with what it may hear, and whether it would be sent one more in this moment. */
-function endpoints(at: RawBuilder<unknown>): RawBuilder<unknown> {
-  const underWay = (whose: RawBuilder<unknown>): RawBuilder<unknown> =>
-    sql`(select count(*) from webhook_delivery s where s.status = 'sending' and ${whose} and s.next_attempt_at > ${at})`;
+function endpoints(moment: Moment): RawBuilder<unknown> {
   const ofInstallation = sql`s.installation_id = w.installation_id`;
   return sql`
     select w.id, h.probe_at is not null as is_probed, i.status = 'active' as is_active, 'catalog:read' = any(i.scopes) as sees_catalog,
-      h.tokens + greatest(extract(epoch from ${at} - h.tokens_at)::double precision, 0) * coalesce(w.max_per_second, ${perSecondDefault}) >= 1
-        and ${underWay(sql`${ofInstallation} and s.endpoint_id = w.id`)} < ${endpointSendingMax}
-        and ${underWay(ofInstallation)} < ${installationSendingMax} as has_room
+      ${tokensNow(moment)} >= 1
+        and ${sending(sql`${ofInstallation} and s.endpoint_id = w.id`, moment)} < ${endpointSendingMax}
+        and ${sending(ofInstallation, moment)} < ${installationSendingMax} as has_room
     from waiting join webhook_endpoint w on w.id = waiting.id and w.status = 'enabled' join webhook_endpoint_health h on h.endpoint_id = w.id
       join installation i on i.id = w.installation_id`;
 }

@@ -149,6 +149,18 @@ describeOnBoth("what waits", (open, engine) => {
     expect(valuesOf(await readNow())).toMatchObject({ due: 3, dueAge: 5 });
   });
 
+  it("is late where a clock that was set back since wrote that there is no room: whoever sends does not believe it either", async () => {
+    const installed = await world.merchant();
+    const { id } = await world.endpoint(installed);
+    await insertDue(installed, id);
+    const tokensAt = new Date(world.clock.now().getTime() + 60 * minuteMs);
+    await database.db.updateTable("webhookEndpointHealth").set({ tokens: 0, tokensAt }).where("endpointId", "=", id).execute();
+    world.clock.advance(minuteMs);
+    expect(valuesOf(await readNow())).toMatchObject({ due: 1, dueAge: 60 });
+    await world.dispatcher().drain();
+    expect(valuesOf(await readNow())).toMatchObject({ due: 0, dueAge: 0 });
+  });
+
   it("is as old as the oldest of all, however many are counted before it", async () => {
     const installed = await world.merchant();
     const endpoints = [await world.endpoint(installed), await world.endpoint(installed), await world.endpoint(installed)];

@@ -7,20 +7,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { runStatement } from "#database/transaction.ts";
 import { subjectsOfCatalog } from "#webhooks/event-types.ts";
-
-/**
- * The longest an attempt can take (15 s), and a margin: it counts from when the claim is asked for, and that may wait for its turn. Should this ever
- * take longer than the margin, the attempt may be made twice, and is still written once.
- */
-export const leaseMs = 20_000;
-/** Both count what other processes have under way, as far as that was committed: two that claim in the same moment may each take so many. */
-export const endpointSendingMax = 4;
-export const installationSendingMax = 16;
-export const perSecondDefault = 25;
-/** Whoever wrote a time that is further ahead than any lease had a clock that was set back since: what it says of the bucket and of leases is over. */
-const aheadMsMax = 2 * leaseMs;
-/** Of what an endpoint bears in a second, so much may come at once. */
-const burstShare = 0.2;
+import { endpointSendingMax, installationSendingMax, leaseMs, momentOf, sending, tokensNow } from "./endpoint-room.ts";
 
 export interface SealedSecret {
   readonly id: string;
@@ -72,8 +59,8 @@ export interface Claim {
  */
 export async function claimDeliveries(db: Database, { endpointIds, deliveriesMax, now, probeEveryMs }: Claim): Promise<readonly ClaimedDelivery[]> {
   if (endpointIds.length === 0 || deliveriesMax <= 0) return [];
-  const at = sql`${now}::timestamptz`;
-  const moment: Moment = { at, latest: sql`${new Date(now.getTime() + aheadMsMax)}::timestamptz` };
+  const moment = momentOf(now);
+  const { at } = moment;
   const until = new Date(now.getTime() + leaseMs);
   const probeAt = new Date(now.getTime() + probeEveryMs);
   const claim = sql<ClaimedDelivery>`
@@ -115,23 +102,6 @@ export async function claimDeliveries(db: Database, { endpointIds, deliveriesMax
       d.created_at, e.occurred_at, ${secretsOf(at)} as secrets`;
   return runStatement(db, claim);
 }
-
-interface Moment {
-  readonly at: RawBuilder<unknown>;
-  /** What is later was written by a clock that is no more. */
-  readonly latest: RawBuilder<unknown>;
-}
-
-const tokensNow = ({ at, latest }: Moment): RawBuilder<number> => {
-  const perSecond = sql`coalesce(w.max_per_second, ${perSecondDefault})`;
-  const refilled = sql`h.tokens + greatest(extract(epoch from ${at} - h.tokens_at)::double precision, 0) * ${perSecond}`;
-  const burst = sql`greatest(${perSecond} * ${burstShare}::double precision, 1)`;
-  return sql<number>`case when h.tokens_at > ${latest} then ${burst} else least(${burst}, ${refilled}) end`;
-};
-
-const sending = (whose: RawBuilder<unknown>, { at, latest }: Moment): RawBuilder<number> =>
-  sql<number>`(select count(*) from webhook_delivery s
-    where s.status = 'sending' and ${whose} and s.next_attempt_at > ${at} and s.next_attempt_at <= ${latest})::integer`;
 
 const secretsOf = (at: RawBuilder<unknown>): RawBuilder<readonly SealedSecret[]> => sql<readonly SealedSecret[]>`(
   select coalesce(json_agg(json_build_object('id', s.id, 'version', s.version, 'sealed', encode(s.sealed, 'base64'),
