@@ -61,7 +61,7 @@ export const figures: readonly Figure[] = [
 async function crash({ databaseUrl, isOver, onStep }: Circumstances): Promise<Report> {
   await using service = await startService({ databaseUrl });
   // Awaited here: returned as it is, it would find the service gone.
-  return await runCrash(service, { clients: 8, keysPerKill: 400, isOver, onStep });
+  return await runCrash(service, { clients: 8, keysPerKill: 200, isOver, onStep });
 }
 
 /** On PostgreSQL there are two processes, and each gets half of the copies. */

@@ -1,7 +1,7 @@
 /** Repair and replacement: under a registration, or by the law's guarantee. */
 import { describe, expect, it } from "vitest";
 import { afterSalesEligibility } from "#commerce/after-sales/eligibility.ts";
-import type { OrderWarranty } from "#commerce/orders/order-aggregate.ts";
+import type { OrderReturn, OrderWarranty } from "#commerce/orders/order-aggregate.ts";
 import { delivered, factsAt, type PaperOrder, paperOrder, paperWarranty } from "./paper-order.ts";
 
 const at = "2026-03-05T09:00:00.000Z";
@@ -73,5 +73,45 @@ describe("a registered warranty", () => {
     const [first, second] = afterSalesEligibility(paperOrder(paper), factsAt(at)).lines;
     const evidence = [first, second].map((line) => line?.options.find(({ kind }) => kind === "replacement")?.evidenceRequired);
     expect(evidence).toEqual([["serial_number"], ["receipt"]]);
+  });
+
+  it("counts what is on its way back under it: of its own kind and line, until it has been looked at", () => {
+    const lineOf = (lineId: string): OrderReturn["lines"] => [{ lineId, quantity: 1, received: 0, accepted: 0, restocked: 0 }];
+    const left = (found: Partial<OrderReturn>): unknown => {
+      const order = { country: "US", warranties: [paperWarranty({ repairsLeft: 1 })] };
+      const paper = delivered(at, { lines: [{ ordered: 3 }, {}], returns: [{ kind: "repair", lines: lineOf("oln_0"), ...found }], order });
+      const option = afterSalesEligibility(paperOrder(paper), factsAt(at)).lines[0]?.options.find(({ kind }) => kind === "repair");
+      return [option?.decision, option?.eligibleQuantity];
+    };
+    for (const status of ["requested", "approved", "in_transit", "received"] as const) expect([status, left({ status })]).toEqual([status, ["denied", 0]]);
+    for (const status of ["inspected", "declined", "closed", "canceled"] as const) expect([status, left({ status })]).toEqual([status, ["allowed", 1]]);
+    expect(left({ status: "approved", kind: "replacement" })).toEqual(["allowed", 1]);
+    expect(left({ status: "approved", lines: lineOf("oln_1") })).toEqual(["allowed", 1]);
+  });
+
+  it("says by what it is denied", () => {
+    const denied = (warranty: Partial<OrderWarranty>): unknown => {
+      const paper = delivered(at, { order: { country: "US", warranties: [paperWarranty(warranty)] } });
+      const option = afterSalesEligibility(paperOrder(paper), factsAt("2026-03-06T09:00:00.000Z")).lines[0]?.options.find(({ kind }) => kind === "repair");
+      return option?.reasons.map(({ code, data }) => [code, data]);
+    };
+    const endsAt = "2026-03-06T08:59:59.999Z";
+    expect(denied({ claims: [claim], status: "void", endsAt, repairsLeft: 0 })).toEqual([
+      ["return_in_progress", { claimId: "wcl_1" }],
+      ["warranty_void", {}],
+      ["warranty_expired", { endsAt }],
+      ["benefit_exhausted", { kind: "repair" }],
+    ]);
+  });
+
+  it("has the time that ends later: its own, where the law's ends with it, and none where there is neither", () => {
+    const window = (country: string, warranties: readonly OrderWarranty[]): unknown => {
+      const paper = delivered(at, { order: { country, warranties } });
+      return afterSalesEligibility(paperOrder(paper), factsAt(at)).lines[0]?.options.find(({ kind }) => kind === "repair")?.window;
+    };
+    const lawsEnd = "2028-03-05T22:59:59.999Z";
+    expect(window("DE", [paperWarranty({ endsAt: lawsEnd })])).toMatchObject({ clock: "warranty_start", endsAt: lawsEnd });
+    expect(window("DE", [paperWarranty({ endsAt: "2028-03-05T22:59:59.998Z" })])).toMatchObject({ clock: "delivered", endsAt: lawsEnd });
+    expect(window("US", [])).toEqual({ clock: "warranty_start", startsAt: null, endsAt: null, estimated: false });
   });
 });

@@ -1,0 +1,112 @@
+/** On which terms something may be asked for: the way back, who pays it, what must be shown, and how it is settled. */
+import { describe, expect, it } from "vitest";
+import type { AfterSalesOption } from "#commerce/after-sales/option.ts";
+import { ask, at, eur, optionOf, shown, soon } from "./paper-answer.ts";
+import { delivered, later, type PaperOrder } from "./paper-order.ts";
+
+const stocked = { siblingsInStock: new Map([["prd_0", ["var_0", "var_9"]]]) };
+const free = [{ code: "return_shipping", amount: eur(0), basisPoints: null, payer: "merchant" }];
+const lost: PaperOrder = {
+  lines: [{ shipped: 1 }, { ordered: 2, shipped: 2 }],
+  fulfillments: [{ status: "in_transit", shippedAt: at, estimatedDeliveryAt: at }],
+};
+const due = "2026-03-20T09:00:00.000Z";
+const termsOf = ({ methods, fees, settlement, evidenceRequired }: Omit<AfterSalesOption, "kind">): unknown => ({
+  methods,
+  fees,
+  settlement,
+  evidenceRequired,
+});
+
+describe("where the merchant asks for a photo, takes things back in a store and gives credit", () => {
+  const rules = { return: { photoRequired: true, methods: ["store", "keep_item"], storeCredit: true, keepItemMinor: 100_000 } } as const;
+  const answer = ask(delivered(at, { rules }), soon, stocked);
+  const money = ["original_payment"];
+  const credit = ["original_payment", "store_credit"];
+  it.each([
+    ["return_refund", { methods: ["store"], fees: free, settlement: credit, evidenceRequired: ["photo"] }],
+    ["exchange", { methods: ["store"], fees: free, settlement: ["replacement"], evidenceRequired: ["photo"] }],
+    ["refund_only", { methods: ["keep_item"], fees: [], settlement: credit, evidenceRequired: ["photo"] }],
+    ["repair", { methods: ["store"], fees: free, settlement: [], evidenceRequired: ["receipt"] }],
+    ["replacement", { methods: ["store"], fees: free, settlement: ["replacement"], evidenceRequired: ["receipt"] }],
+    // A right is used without proof, and is paid back as it was paid.
+    ["withdrawal", { methods: ["store"], fees: free, settlement: money, evidenceRequired: [] }],
+  ] as const)("%s: %o", (kind, terms) => {
+    expect(termsOf(optionOf(answer, kind))).toEqual(terms);
+  });
+
+  it("what never came is shown by nobody, and paid back as it was paid", () => {
+    const [onOrder] = ask({ ...lost, rules }, due).orderLevel;
+    const terms = { methods: ["keep_item"], fees: [], settlement: money, evidenceRequired: [] };
+    expect(termsOf(optionOf(ask({ ...lost, rules }, due), "refund_only"))).toEqual(terms);
+    expect(onOrder === undefined ? undefined : termsOf(onOrder)).toEqual(terms);
+  });
+
+  it("who takes back nothing but in words is sent it by mail", () => {
+    const only = ask(delivered(at, { rules: { return: { methods: ["keep_item"] } } }));
+    expect(optionOf(only, "return_refund").methods).toEqual(["mail"]);
+  });
+});
+
+describe("what a buyer keeps", () => {
+  const kept = (rules: NonNullable<PaperOrder["rules"]>["return"], lines?: PaperOrder["lines"]): AfterSalesOption =>
+    optionOf(ask(delivered(at, { rules: { return: rules ?? {} }, ...(lines === undefined ? {} : { lines }) })), "refund_only");
+
+  it.each([
+    [{ keepItemMinor: 1000 }, "allowed 1"],
+    [{ keepItemMinor: 1000, mode: "request" as const }, "request_required 1 (self_service_disabled)"],
+    [{ keepItemMinor: 1000, mode: "none" as const }, "denied 0 self_service_disabled"],
+    // Told once, whichever of the two it is for.
+    [{ keepItemMinor: 999, mode: "request" as const }, "denied 0 self_service_disabled"],
+    [{ keepItemMinor: 999, mode: "none" as const }, "denied 0 self_service_disabled"],
+    [{ keepItemMinor: 999, excludedCountries: ["DE"] }, "denied 0 region_not_supported self_service_disabled"],
+  ])("%o: %s", (rules, expected) => {
+    expect(shown(kept(rules))).toBe(expected);
+  });
+
+  it("is nothing where the merchant has named no threshold, not even what was free", () => {
+    const option = kept({ keepItemMinor: null }, [{ totalMinor: 0, unitPriceMinor: 0, subtotalMinor: 0 }, {}]);
+    expect(option).toMatchObject({ decision: "denied", reasons: [{ code: "self_service_disabled", data: { keepItemUpTo: null } }] });
+  });
+});
+
+describe("what never came", () => {
+  const codes = (paper: PaperOrder, now = soon): unknown => ask(paper, now).orderLevel[0]?.reasons.map(({ code, blocking }) => [code, blocking]);
+
+  it("is nothing of what was not sent, nothing of what arrived, and nothing of what was told before", () => {
+    expect(codes({})).toEqual([["not_fulfilled", true]]);
+    expect(codes(delivered(at))).toEqual([["quantity_exhausted", true]]);
+    const told = { kind: "refund_only", reason: "not_received", lines: [{ lineId: "oln_0", quantity: 1, received: 0, accepted: 0, restocked: 0 }] } as const;
+    const one: PaperOrder = { ...lost, lines: [{ shipped: 1 }] };
+    expect(codes({ ...one, returns: [{ ...told, status: "requested" }] }, due)).toEqual([["quantity_exhausted", true]]);
+    expect(codes({ ...one, returns: [{ ...told, status: "closed" }] }, due)).toEqual([["quantity_exhausted", true]]);
+    for (const status of ["declined", "canceled"] as const) expect(codes({ ...one, returns: [{ ...told, status }] }, due)).toEqual([]);
+  });
+
+  it("is the merchant's own offer: a dispute or a hold denies it", () => {
+    expect(codes({ ...lost, payment: { disputedAt: at } }, due)).toEqual([["payment_disputed", true]]);
+    expect(codes({ ...lost, order: { status: "on_hold" } }, due)).toEqual([["order_on_hold", true]]);
+  });
+});
+
+describe("a time that is over", () => {
+  const dataOf = (kind: "return_refund" | "exchange" | "withdrawal" | "repair", now: string): unknown =>
+    optionOf(ask(delivered(at), now, stocked), kind).reasons.map(({ code, data }) => [code, data]);
+  const afterAll = "2029-01-01T00:00:00.000Z";
+
+  it("is told with its end", () => {
+    expect(dataOf("return_refund", afterAll)).toEqual([["return_window_elapsed", { endsAt: "2026-04-04T21:59:59.999Z" }]]);
+    expect(dataOf("exchange", afterAll)).toEqual([["return_window_elapsed", { endsAt: "2026-04-04T21:59:59.999Z" }]]);
+    expect(dataOf("withdrawal", afterAll)).toEqual([["return_window_elapsed", { endsAt: "2026-03-19T22:59:59.999Z" }]]);
+    expect(dataOf("repair", afterAll)).toEqual([["warranty_expired", { endsAt: "2028-03-05T22:59:59.999Z" }]]);
+  });
+
+  it("for exchanges is their own, where they have one", () => {
+    const rules = { return: { windowDays: 30, exchangeWindowDays: 60 } };
+    const option = (now: string): AfterSalesOption => optionOf(ask(delivered(at, { rules }), now, stocked), "exchange");
+    const end = "2026-05-04T21:59:59.999Z";
+    expect(option(end)).toMatchObject({ decision: "allowed", window: { endsAt: end } });
+    // For a fault the guarantee goes on.
+    expect(option(later(end, 1).toISOString())).toMatchObject({ decision: "request_required", window: { endsAt: "2028-03-05T22:59:59.999Z" } });
+  });
+});
