@@ -76,7 +76,11 @@ describe("what never came", () => {
   it("is nothing of what was not sent, nothing of what arrived, and nothing of what was told before", () => {
     expect(codes({})).toEqual([["not_fulfilled", true]]);
     expect(codes(delivered(at))).toEqual([["quantity_exhausted", true]]);
-    const told = { kind: "refund_only", reason: "not_received", lines: [{ lineId: "oln_0", quantity: 1, received: 0, accepted: 0, restocked: 0 }] } as const;
+    const told = {
+      kind: "refund_only",
+      reason: "not_received",
+      lines: [{ lineId: "oln_0", quantity: 1, received: 0, accepted: 0, restocked: 0 }],
+    } as const;
     const one: PaperOrder = { ...lost, lines: [{ shipped: 1 }] };
     expect(codes({ ...one, returns: [{ ...told, status: "requested" }] }, due)).toEqual([["quantity_exhausted", true]]);
     expect(codes({ ...one, returns: [{ ...told, status: "closed" }] }, due)).toEqual([["quantity_exhausted", true]]);

@@ -83,8 +83,10 @@ describe("a registered warranty", () => {
       const option = afterSalesEligibility(paperOrder(paper), factsAt(at)).lines[0]?.options.find(({ kind }) => kind === "repair");
       return [option?.decision, option?.eligibleQuantity];
     };
-    for (const status of ["requested", "approved", "in_transit", "received"] as const) expect([status, left({ status })]).toEqual([status, ["denied", 0]]);
-    for (const status of ["inspected", "declined", "closed", "canceled"] as const) expect([status, left({ status })]).toEqual([status, ["allowed", 1]]);
+    for (const status of ["requested", "approved", "in_transit", "received"] as const)
+      expect([status, left({ status })]).toEqual([status, ["denied", 0]]);
+    for (const status of ["inspected", "declined", "closed", "canceled"] as const)
+      expect([status, left({ status })]).toEqual([status, ["allowed", 1]]);
     expect(left({ status: "approved", kind: "replacement" })).toEqual(["allowed", 1]);
     expect(left({ status: "approved", lines: lineOf("oln_1") })).toEqual(["allowed", 1]);
   });
@@ -92,7 +94,9 @@ describe("a registered warranty", () => {
   it("says by what it is denied", () => {
     const denied = (warranty: Partial<OrderWarranty>): unknown => {
       const paper = delivered(at, { order: { country: "US", warranties: [paperWarranty(warranty)] } });
-      const option = afterSalesEligibility(paperOrder(paper), factsAt("2026-03-06T09:00:00.000Z")).lines[0]?.options.find(({ kind }) => kind === "repair");
+      const option = afterSalesEligibility(paperOrder(paper), factsAt("2026-03-06T09:00:00.000Z")).lines[0]?.options.find(
+        ({ kind }) => kind === "repair",
+      );
       return option?.reasons.map(({ code, data }) => [code, data]);
     };
     const endsAt = "2026-03-06T08:59:59.999Z";

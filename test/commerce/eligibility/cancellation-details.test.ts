@@ -1,0 +1,240 @@
+/** What a cancellation's answer is made of, each part by itself: what stands in the way with its data, the deadline, the money, the consequences. */
+import { describe, expect, it } from "vitest";
+import { cancellationEligibility, type CancellationEligibility } from "#commerce/orders/cancellation-eligibility.ts";
+import { setsOf } from "#commerce/orders/cancellation-sets.ts";
+import { bestDecision, decisionOf, validUntil, withoutRepeats } from "#commerce/orders/eligibility-reason.ts";
+import type { OrderFulfillment, OrderPromotion } from "#commerce/orders/order-aggregate.ts";
+import { eur } from "./paper-answer.ts";
+import { later, type PaperOrder, paperOrder, paperPayment, paperPromotion, pendingRefund, placedAt } from "./paper-order.ts";
+
+const minute = 60_000;
+const soon = later(placedAt, minute);
+const ask = (paper: PaperOrder = {}, now = soon): CancellationEligibility => cancellationEligibility(paperOrder(paper), now);
+const reasonsOf = ({ reasons }: Pick<CancellationEligibility, "reasons">): unknown =>
+  reasons.map(({ code, blocking, data }) => [code, blocking, data]);
+const linesOf = ({ lines }: CancellationEligibility): unknown => lines.map(({ decision, reasons }) => [decision, ...reasons.map(({ code }) => code)]);
+
+describe("what stands in the way", () => {
+  it("is all told, in one order, each thing once", () => {
+    const request = { lines: [{ lineId: "oln_0", quantity: 1 }], reason: "other", note: null, actor: "buyer", at: placedAt } as const;
+    const merchant = { ...paperOrder().merchant, status: "suspended" } as const;
+    const answer = ask({
+      order: { merchant, status: "on_hold", refunds: [pendingRefund], cancellationRequest: request },
+      payment: { disputedAt: placedAt, status: "pending" },
+    });
+    expect(reasonsOf(answer)).toEqual([
+      ["merchant_suspended", true, {}],
+      ["order_on_hold", true, {}],
+      ["payment_disputed", true, {}],
+      ["payment_processing", true, {}],
+      ["refund_in_progress", true, {}],
+      ["cancellation_already_requested", true, { at: placedAt }],
+    ]);
+    // A merchant that is suspended cannot be asked.
+    expect(answer.alternatives).toEqual([]);
+  });
+
+  it("tells a refund that is under way from a payment that is", () => {
+    const pending = (kind: "refund" | "capture" | "void"): unknown => reasonsOf(ask({ payment: { pending: [{ kind, amountMinor: 1 }] } }));
+    expect(pending("refund")).toEqual([["refund_in_progress", true, {}]]);
+    expect(pending("capture")).toEqual([["payment_processing", true, {}]]);
+    expect(reasonsOf(ask({ order: { refunds: [{ ...pendingRefund, status: "succeeded" }] } }))).toEqual([]);
+    const settled = [paperPayment({ id: "pay_0" }), paperPayment({ status: "pending" })];
+    expect(reasonsOf(ask({ order: { payments: settled } }))).toEqual([["payment_processing", true, {}]]);
+  });
+
+  it("after its time is the time, with its end, beside that the merchant decides anyway", () => {
+    const after = later(placedAt, 61 * minute);
+    const endsAt = "2026-03-02T12:00:00.000Z";
+    expect(reasonsOf(ask({ rules: { cancellation: { mode: "request" } } }, after))).toEqual([
+      ["self_service_disabled", false, {}],
+      ["cancellation_window_elapsed", false, { endsAt }],
+    ]);
+    expect(reasonsOf(ask({ rules: { cancellation: { mode: "none" } } }, after))).toEqual([["self_service_disabled", true, {}]]);
+  });
+
+  it.each([
+    ["requested", true],
+    ["approved", true],
+    ["in_transit", true],
+    ["received", true],
+    ["inspected", true],
+    ["declined", false],
+    ["closed", false],
+    ["canceled", false],
+  ] as const)("a return of it that is %s: %s", (status, isInTheWay) => {
+    const answer = ask({ lines: [{ ordered: 3, shipped: 1, delivered: 1 }, {}], returns: [{ status }] });
+    expect(linesOf(answer)).toEqual([isInTheWay ? ["denied", "return_open"] : ["allowed"], ["allowed"]]);
+    if (isInTheWay) expect(answer.lines[0]?.reasons[0]?.data).toEqual({ returnId: "ret_0" });
+  });
+});
+
+describe("packing", () => {
+  const packing = (one: Partial<OrderFulfillment>, restrictions: readonly string[] = []): unknown =>
+    linesOf(ask({ lines: [{ restrictions }, {}], fulfillments: [{ lines: [{ lineId: "oln_0", quantity: 1 }], ...one }] }));
+  const begun = { packingStartedAt: placedAt };
+
+  it("of a line needs the merchant's leave, and of another does not", () => {
+    const asked = ["request_required", "fulfillment_in_progress"];
+    expect(packing({ status: "packing", ...begun })).toEqual([asked, ["allowed"]]);
+    expect(packing({ status: "ready_for_pickup", ...begun })).toEqual([asked, ["allowed"]]);
+    expect(packing({ status: "pending" })).toEqual([["allowed"], ["allowed"]]);
+    // Given up, or of what an exchange sends.
+    expect(packing({ status: "canceled", ...begun })).toEqual([["allowed"], ["allowed"]]);
+    expect(packing({ status: "packing", ...begun, returnId: "ret_1" })).toEqual([["allowed"], ["allowed"]]);
+  });
+
+  it("of what is made for the buyer is its making, also where it has been laid aside since", () => {
+    const made = ["custom_made"];
+    expect(packing({ status: "pending", ...begun }, made)).toEqual([["denied", "line_custom_made"], ["allowed"]]);
+    expect(packing({ status: "pending" }, made)).toEqual([["allowed"], ["allowed"]]);
+    expect(packing({ status: "packing", ...begun, returnId: "ret_1" }, made)).toEqual([["allowed"], ["allowed"]]);
+  });
+
+  it("ends the time that has no minutes: at its first beginning, whichever parcel that was", () => {
+    const rules = { cancellation: { windowMinutes: null } };
+    const [first, second, other] = ["2026-03-02T11:00:10.000Z", "2026-03-02T11:00:20.000Z", "2026-03-02T11:00:05.000Z"];
+    const fulfillments = [
+      { packingStartedAt: second },
+      { packingStartedAt: null },
+      { packingStartedAt: first },
+      { packingStartedAt: other, returnId: "ret_1" },
+    ];
+    expect(ask({ rules, fulfillments }).deadline).toEqual({ at: first, clock: "packing_started", policyMinutes: null });
+    // What has been does not end the answer.
+    expect(ask({ rules, fulfillments }).validUntil).toBe(later(placedAt, 16 * minute).toISOString());
+  });
+});
+
+describe("a set that a promotion joins", () => {
+  const bought = (promotion: Partial<OrderPromotion>): OrderPromotion => ({
+    ...paperPromotion("gift", [{ lineId: "oln_1", amountMinor: 100 }]),
+    boughtLineIds: ["oln_0", "oln_1"],
+    ...promotion,
+  });
+  const sets = (promotion: Partial<OrderPromotion>): unknown => setsOf({ promotions: [bought(promotion)] });
+
+  it("has what was given and what was bought for it, each line once", () => {
+    expect(sets({})).toEqual([["oln_1", "oln_0"]]);
+    expect(sets({ kind: "buy_x_get_y" })).toEqual([["oln_1", "oln_0"]]);
+    expect(sets({ boughtLineIds: [] })).toEqual([["oln_1"]]);
+    expect(setsOf({ promotions: [paperPromotion("gift", [{ lineId: "oln_1", amountMinor: 100 }])] })).toEqual([["oln_1"]]);
+  });
+
+  it("is none of a discount that joins nothing, that took nothing off, or that was off the shipping", () => {
+    expect(sets({ kind: "percentage" })).toEqual([]);
+    expect(sets({ discountMinor: 0 })).toEqual([]);
+    expect(sets({ allocations: [{ lineId: null, amountMinor: 100 }], boughtLineIds: [] })).toEqual([]);
+    expect(sets({ allocations: [{ lineId: "oln_1", amountMinor: 0 }], boughtLineIds: ["oln_0"] })).toEqual([["oln_0"]]);
+  });
+
+  it("goes by the merchant's leave where a part of it is sent, whatever else stands against it", () => {
+    const order = { promotions: [bought({})] };
+    const partly = ask({ order, lines: [{ ordered: 2, shipped: 1 }, {}, {}] });
+    expect(linesOf(partly)).toEqual([["request_required", "line_not_separable"], ["request_required", "line_not_separable"], ["allowed"]]);
+    const late = ask({ order, lines: [{ ordered: 2, shipped: 1 }, {}, {}] }, later(placedAt, 61 * minute));
+    expect(linesOf(late)).toEqual([
+      ["request_required", "cancellation_window_elapsed", "line_not_separable"],
+      ["request_required", "cancellation_window_elapsed", "line_not_separable"],
+      ["request_required", "cancellation_window_elapsed"],
+    ]);
+    expect(reasonsOf(partly)).toEqual([]);
+  });
+
+  it("does not bind the merchant itself", () => {
+    const order = paperOrder({ order: { promotions: [bought({})] }, lines: [{ ordered: 2, shipped: 1 }, {}] });
+    expect(linesOf(cancellationEligibility(order, soon, "merchant"))).toEqual([["allowed"], ["allowed"]]);
+    expect(linesOf(cancellationEligibility(order, soon, "system"))).toEqual([["allowed"], ["allowed"]]);
+  });
+});
+
+describe("the money", () => {
+  it("comes back as it went: what was captured, else what was authorized and will not be taken", () => {
+    const half = ask({ payment: { status: "authorized", amountMinor: 3500, capturedMinor: 0, voidedMinor: 3000 } });
+    expect(half.refund).toMatchObject({ estimated: eur(500), method: "void" });
+    const free = ask({ payment: null });
+    expect(free.refund).toMatchObject({ method: "none", fees: [] });
+  });
+
+  const off = (...allocations: OrderPromotion["allocations"]): PaperOrder["order"] => ({ promotions: [paperPromotion("percentage", allocations)] });
+  it.each([
+    ["kept: nothing was taken off what goes", off({ lineId: "oln_0", amountMinor: 0 }), {}],
+    ["kept: it was off the shipping, which stays", off({ lineId: null, amountMinor: 100 }), { shipped: 1 }],
+    ["removed: it was off what goes", off({ lineId: "oln_1", amountMinor: 100 }), { shipped: 1 }],
+    [
+      "recalculated: it was off what goes, and off the shipping",
+      off({ lineId: "oln_1", amountMinor: 1 }, { lineId: null, amountMinor: 1 }),
+      { shipped: 1 },
+    ],
+    [
+      "recalculated: it was off what goes, and off what stays",
+      off({ lineId: "oln_0", amountMinor: 1 }, { lineId: "oln_1", amountMinor: 1 }),
+      { shipped: 1 },
+    ],
+    ["removed: it was off all, and all goes", off({ lineId: "oln_0", amountMinor: 1 }, { lineId: "oln_1", amountMinor: 1 }), {}],
+  ] as const)("leaves a discount %s", (effect, order, first) => {
+    const { refund } = ask({ lines: [first, {}], ...(order === undefined ? {} : { order }) });
+    expect(refund?.promotionEffect).toBe(effect.split(":")[0]);
+  });
+});
+
+describe("what follows", () => {
+  const lines = [{ shipped: 1 }, { ordered: 2 }];
+  const minimum = (subtotalMinor: number): PaperOrder["order"] => ({
+    promotions: [
+      {
+        ...paperPromotion("fixed_amount", [{ lineId: "oln_0", amountMinor: 100 }]),
+        minimum: { lineIds: ["oln_0", "oln_1"], quantity: null, subtotalMinor },
+      },
+    ],
+  });
+
+  it.each([
+    [3000, ["stock_released", "minimum_order_not_met_after_cancel"]],
+    [1000, ["stock_released"]],
+  ])("of a part, with %i asked for: %o", (subtotalMinor, consequences) => {
+    const order = minimum(subtotalMinor);
+    expect(ask({ lines, ...(order === undefined ? {} : { order }) }).consequences).toEqual(consequences);
+  });
+
+  it("of the whole is that it is canceled, and that its code may be used again", () => {
+    const order = minimum(3000);
+    expect(ask(order === undefined ? {} : { order }).consequences).toEqual(["stock_released", "promotion_use_restored", "order_canceled"]);
+    expect(ask().consequences).toEqual(["stock_released", "order_canceled"]);
+    expect(ask({ rules: { cancellation: { mode: "none" } } }).consequences).toEqual([]);
+  });
+
+  it("leaves who is denied the merchant to ask, and whoever may cancel nobody", () => {
+    expect(ask({ rules: { cancellation: { mode: "request" } } }).alternatives).toEqual([]);
+    expect(ask({ rules: { cancellation: { mode: "none" } } }).alternatives).toEqual(["contact_merchant"]);
+  });
+});
+
+describe("a decision", () => {
+  const reason = (code: string, blocking: boolean) => ({ code, message: code, blocking, data: {} });
+
+  it("follows from its reasons: none, some that a merchant may waive, or one that nobody can", () => {
+    expect(decisionOf([])).toBe("allowed");
+    expect(decisionOf([reason("a", false)])).toBe("request_required");
+    expect(decisionOf([reason("a", false), reason("b", true)])).toBe("denied");
+  });
+
+  it("over several is the best of them, and denied over none", () => {
+    expect(bestDecision(["denied", "request_required", "allowed"])).toBe("allowed");
+    expect(bestDecision(["denied", "request_required"])).toBe("request_required");
+    expect(bestDecision([])).toBe("denied");
+  });
+
+  it("gives each code once: as it was given first", () => {
+    const [one, other, again] = [reason("a", true), reason("b", true), reason("a", false)];
+    expect(withoutRepeats([one, other, again])).toEqual([one, other]);
+  });
+
+  it("holds for a quarter of an hour, or until the next thing begins or ends", () => {
+    const now = new Date(placedAt);
+    const at = now.getTime();
+    expect(validUntil(now, [])).toBe(later(placedAt, 15 * minute).toISOString());
+    expect(validUntil(now, [at - 1, at, at + 16 * minute])).toBe(later(placedAt, 15 * minute).toISOString());
+    expect(validUntil(now, [at + 2, at + 1])).toBe(later(placedAt, 1).toISOString());
+  });
+});
