@@ -152,7 +152,7 @@ export const figureList: readonly FigureEntry[] = [
     number: 17,
     promise:
       "Of all small faults that are planted in idempotency, authentication, signing, guarded requests, eligibility and money, tests see 85 of 100.",
-    shownBy: ["money", "signing", "ssrf", "idempotency", "authentication", "keys", "eligibility"].map(mutation),
+    shownBy: ["money", "signing", "ssrf", "idempotency", "authentication", "keys", "cancellation", "after-sales"].map(mutation),
     shortForm: [],
   },
 ];

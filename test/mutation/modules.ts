@@ -9,7 +9,7 @@ export interface MutatedModule {
   readonly hasDatabase: boolean;
 }
 
-const cancellation = "{cancellation-eligibility,cancellation-obstacles,cancellation-sets,cancellation-reasons,eligibility-reason,deadlines}.ts";
+const cancellation = "{cancellation-eligibility,cancellation-obstacles,cancellation-sets,cancellation-reasons,eligibility-reason}.ts";
 const afterSales = "{eligibility,option,order-options,return-options,warranty-options,line-windows,line-units,order-obstacles,reasons}.ts";
 
 export const modules: readonly MutatedModule[] = [
@@ -52,11 +52,18 @@ export const modules: readonly MutatedModule[] = [
     hasDatabase: true,
   },
   {
-    name: "eligibility",
-    mutate: [`src/commerce/orders/${cancellation}`, `src/commerce/after-sales/${afterSales}`],
+    // Whether an order can be canceled.
+    name: "cancellation",
+    mutate: [`src/commerce/orders/${cancellation}`],
+    tests: ["test/commerce/eligibility/{cancellation*,words,properties}.test.ts", "test/commerce/orders/decide-cancellation.test.ts"],
+    hasDatabase: false,
+  },
+  {
+    // What may be asked for after the sale, and until when.
+    name: "after-sales",
+    mutate: [`src/commerce/after-sales/${afterSales}`, "src/commerce/orders/deadlines.ts"],
     tests: [
-      "test/commerce/eligibility/!(snapshot-policies).test.ts",
-      "test/commerce/orders/decide-cancellation.test.ts",
+      "test/commerce/eligibility/{after-sales*,order-level,terms,warranty,deadlines,words,properties}.test.ts",
       "test/commerce/after-sales/plan-return.test.ts",
     ],
     hasDatabase: false,
