@@ -11,6 +11,9 @@ import { type OpenDatabase, openDatabase } from "#database/connect.ts";
 import type { Ask, Answered, Access } from "./shop.ts";
 
 const main = new URL("../src/main.ts", import.meta.url).pathname;
+/** What `npm start` tells Node itself. */
+const { scripts } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly scripts: { readonly start: string } };
+const nodeOptions = scripts.start.match(/(?<=\s)--\S+/g) ?? [];
 
 export interface Service extends AsyncDisposable {
   readonly engine: OpenDatabase["engine"];
@@ -117,7 +120,7 @@ interface Started {
 
 function spawnService({ command, settings }: Started, onFault: (fault: string) => void): Running {
   const { PATH, HOME } = process.env;
-  const child = spawn(process.execPath, [main, command], {
+  const child = spawn(process.execPath, [...nodeOptions, main, command], {
     env: { PATH, HOME, ...settings },
     stdio: ["ignore", "ignore", "pipe"],
   });
