@@ -4,6 +4,8 @@ import { parseArgs } from "node:util";
 export interface Arguments {
   readonly minutes: number;
   readonly only: readonly string[];
+  /** Undefined: each figure on all of its engines. */
+  readonly engine: (typeof engines)[number] | undefined;
   /** Infinity where nothing is said of it. */
   readonly rounds: number;
   /** Whether docs/figures.json gets what was found. */
@@ -12,13 +14,16 @@ export interface Arguments {
 
 export class BadArgument extends Error {}
 
-export const help = (known: readonly string[]): string => `Usage: npm run soak -- --minutes N [--only LIST] [--rounds N] [--record]
+const engines = ["pglite", "postgres"] as const;
+
+export const help = (known: readonly string[]): string => `Usage: npm run soak -- --minutes N [--only LIST] [--engine NAME] [--rounds N] [--record]
 
 Kills the service, sends everything twice and changes the same carts from all sides, on both engines, for N minutes together.
 Ends with 1 when a promise was broken.
 
   --minutes N   how long, shared out among the figures
   --only LIST   figures, of: ${known.join(",")}
+  --engine NAME pglite or postgres: figures on this engine alone
   --rounds N    of oauth its codes, of contract its requests: the end on each engine, should it come before the time is over
   --record      writes what was found into docs/figures.json, which docs/figures.md is made of (npm run generate)
   --help        this text
@@ -37,7 +42,10 @@ export function readArguments(args: readonly string[], known: readonly string[])
   const only = values.only?.split(",") ?? known;
   const unknown = only.find((name) => !known.includes(name));
   if (unknown !== undefined) throw new BadArgument(`--only: there is no ${unknown}; there are ${known.join(", ")}.`);
-  return { minutes, only, rounds, isRecorded: values.record === true };
+  const engine = engines.find((name) => name === values.engine);
+  if (values.engine !== undefined && engine === undefined)
+    throw new BadArgument(`--engine: there is no ${values.engine}; there are ${engines.join(", ")}.`);
+  return { minutes, only, engine, rounds, isRecorded: values.record === true };
 }
 
 function parse(args: readonly string[]): ReturnType<typeof parseArgs<typeof config>> {
@@ -52,6 +60,7 @@ const config = {
   options: {
     minutes: { type: "string" },
     only: { type: "string" },
+    engine: { type: "string" },
     rounds: { type: "string" },
     record: { type: "boolean" },
     help: { type: "boolean" },

@@ -10,10 +10,11 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const step = (text: string): void => void process.stderr.write(`· ${text}\n`);
 
 /** Gives whether every promise was kept. */
-async function soak({ minutes, only, rounds, isRecorded }: Arguments): Promise<boolean> {
+async function soak({ minutes, only, engine: wanted, rounds, isRecorded }: Arguments): Promise<boolean> {
   const runs = figures
     .filter(({ name }) => only.includes(name))
-    .flatMap((figure) => figure.engines.map((engine) => ({ figure, engine, share: figure.weight / figure.engines.length })));
+    .flatMap((figure) => figure.engines.map((engine) => ({ figure, engine, share: figure.weight / figure.engines.length })))
+    .filter(({ engine }) => wanted === undefined || engine === wanted);
   // Suites alone have no share: they take what they take.
   const whole = runs.reduce((sum, { share }) => sum + share, 0) || 1;
   const reports: Report[] = [];
