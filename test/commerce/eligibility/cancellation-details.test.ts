@@ -67,6 +67,13 @@ describe("what stands in the way", () => {
     expect(linesOf(answer)).toEqual([isInTheWay ? ["denied", "return_open"] : ["allowed"], ["allowed"]]);
     if (isInTheWay) expect(answer.lines[0]?.reasons[0]?.data).toEqual({ returnId: "ret_0" });
   });
+
+  it("a return of several lines stands against each of them", () => {
+    const some = (lineId: string) => ({ lineId, quantity: 1, received: 0, accepted: 0, restocked: 0 });
+    const sent = { ordered: 2, shipped: 1, delivered: 1 };
+    const answer = ask({ lines: [sent, sent, sent], returns: [{ lines: [some("oln_0"), some("oln_1")] }] });
+    expect(linesOf(answer)).toEqual([["denied", "return_open"], ["denied", "return_open"], ["allowed"]]);
+  });
 });
 
 describe("packing", () => {
@@ -141,6 +148,15 @@ describe("a set that a promotion joins", () => {
     expect(reasonsOf(partly)).toEqual([]);
   });
 
+  it("goes by the merchant's leave where a part of it can never go, though nothing is sent", () => {
+    const fulfillments = [{ status: "packing" as const, packingStartedAt: placedAt, lines: [{ lineId: "oln_0", quantity: 1 }] }];
+    const made = ask({ order: { promotions: [bought({})] }, lines: [{ restrictions: ["custom_made"] }, {}], fulfillments });
+    expect(linesOf(made)).toEqual([
+      ["denied", "line_custom_made", "fulfillment_in_progress"],
+      ["request_required", "line_not_separable"],
+    ]);
+  });
+
   it("does not bind the merchant itself", () => {
     const order = paperOrder({ order: { promotions: [bought({})] }, lines: [{ ordered: 2, shipped: 1 }, {}] });
     expect(linesOf(cancellationEligibility(order, soon, "merchant"))).toEqual([["allowed"], ["allowed"]]);
@@ -152,6 +168,9 @@ describe("the money", () => {
   it("comes back as it went: what was captured, else what was authorized and will not be taken", () => {
     const half = ask({ payment: { status: "authorized", amountMinor: 3500, capturedMinor: 0, voidedMinor: 3000 } });
     expect(half.refund).toMatchObject({ estimated: eur(500), method: "void" });
+    // Of 35.00, 15.00 are still owed: of the 30.00 that were captured the rest comes back, and no more than that.
+    const part = ask({ lines: [{ shipped: 1 }, { ordered: 2 }], payment: { amountMinor: 3500, capturedMinor: 3000 } });
+    expect(part.refund).toMatchObject({ estimated: eur(1500), method: "refund" });
     const free = ask({ payment: null });
     expect(free.refund).toMatchObject({ method: "none", fees: [] });
   });
@@ -161,6 +180,7 @@ describe("the money", () => {
     ["kept: nothing was taken off what goes", off({ lineId: "oln_0", amountMinor: 0 }), {}],
     ["kept: it was off the shipping, which stays", off({ lineId: null, amountMinor: 100 }), { shipped: 1 }],
     ["removed: it was off what goes", off({ lineId: "oln_1", amountMinor: 100 }), { shipped: 1 }],
+    ["removed: it was off what goes, though more of another line stays", off({ lineId: "oln_1", amountMinor: 100 }), { ordered: 3, shipped: 3 }],
     [
       "recalculated: it was off what goes, and off the shipping",
       off({ lineId: "oln_1", amountMinor: 1 }, { lineId: null, amountMinor: 1 }),
