@@ -45,7 +45,8 @@ COPY schema/ schema/
 COPY docs/errors.md docs/errors.md
 COPY docs/guides/ docs/guides/
 
-ENV HOST=0.0.0.0 PORT=4000 DATA_DIR=/data
+# As `npm start` has it.
+ENV HOST=0.0.0.0 PORT=4000 DATA_DIR=/data MALLOC_ARENA_MAX=2
 # By number: whoever forbids root can tell without looking into the image.
 USER 10001:10001
 VOLUME /data

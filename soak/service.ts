@@ -14,6 +14,7 @@ const main = new URL("../src/main.ts", import.meta.url).pathname;
 /** What `npm start` tells Node itself. */
 const { scripts } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly scripts: { readonly start: string } };
 const nodeOptions = scripts.start.match(/(?<=\s)--\S+/g) ?? [];
+const arenas = /MALLOC_ARENA_MAX:-(\d+)/.exec(scripts.start)?.[1] ?? "";
 
 export interface Service extends AsyncDisposable {
   readonly engine: OpenDatabase["engine"];
@@ -121,7 +122,7 @@ interface Started {
 function spawnService({ command, settings }: Started, onFault: (fault: string) => void): Running {
   const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, [...nodeOptions, main, command], {
-    env: { PATH, HOME, ...settings },
+    env: { PATH, HOME, MALLOC_ARENA_MAX: arenas, ...settings },
     stdio: ["ignore", "ignore", "pipe"],
   });
   let said = "";

@@ -12,7 +12,11 @@ import { askOver, freePort } from "#soak/service.ts";
 import { buildImage, commandOf, copiesOf, dockerfileText, findStep, readStages, root, type Step } from "./dockerfile.ts";
 
 const [build = [], final = []] = readStages();
-const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string; dependencies: Record<string, string> };
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  version: string;
+  dependencies: Record<string, string>;
+  scripts: { start: string };
+};
 const imageMegabytesMax = 200;
 /** Cold, with nothing compiled before, on a machine that has other things to do. */
 const startMsMax = 200_000;
@@ -44,7 +48,10 @@ describe("the Dockerfile", () => {
     expect(user).toMatch(/^[1-9]\d{3,}:[1-9]\d{3,}$/);
     expect(findStep(final, "RUN")?.text).toContain(`mkdir -m 700 /data && chown ${user} /data`);
     expect(findStep(final, "STOPSIGNAL")?.text).toBe("SIGTERM");
-    expect(commandOf(findStep(final, "ENTRYPOINT"))[0]).toBe("node");
+    // As `npm start` has it.
+    const [, arenas = "", command = ""] = /MALLOC_ARENA_MAX:-(\d+)}" exec (.+)$/.exec(manifest.scripts.start) ?? [];
+    expect([...commandOf(findStep(final, "ENTRYPOINT")), ...commandOf(findStep(final, "CMD"))].join(" ")).toBe(command);
+    expect(findStep(final, "ENV")?.text).toContain(`MALLOC_ARENA_MAX=${arenas}`);
     expect(commandOf(findStep(final, "CMD"))).toEqual(["serve"]);
   });
 });
