@@ -1,0 +1,135 @@
+/** When a time begins and ends: by what has arrived, by what may have, and for what nobody sends. */
+import { describe, expect, it } from "vitest";
+import { arrivalOf, deliveredAtOf, isOver, lostAt, turnsOf, windowFrom, withdrawalWindow } from "#commerce/orders/deadlines.ts";
+import type { OrderAggregate, OrderFulfillment } from "#commerce/orders/order-aggregate.ts";
+import { at } from "./paper-answer.ts";
+import { later, paperOrder, type PaperOrder, placedAt } from "./paper-order.ts";
+
+const dayMs = 86_400_000;
+const after = (days: number): string => later(at, days * dayMs).toISOString();
+const line = { id: "oln_0" };
+const sent = (...fulfillments: readonly Partial<OrderFulfillment>[]): OrderAggregate =>
+  paperOrder({ lines: [{ ordered: 9, shipped: 9 }], fulfillments });
+
+describe("a window", () => {
+  it("is over after its last millisecond, and never where it has no end", () => {
+    expect([-1, 0, 1].map((ms) => isOver({ endsAt: at }, later(at, ms)))).toEqual([false, false, true]);
+    expect(isOver({ endsAt: null }, later(at, 0))).toBe(false);
+  });
+
+  it("turns where it begins, and after its last millisecond, as far as those are known", () => {
+    expect(turnsOf({ startsAt: at, endsAt: after(1) })).toEqual([Date.parse(at), Date.parse(after(1)) + 1]);
+    expect(turnsOf({ startsAt: at, endsAt: null })).toEqual([Date.parse(at)]);
+    expect(turnsOf({ startsAt: null, endsAt: null })).toEqual([]);
+  });
+
+  it("has not begun where nothing has arrived, and has no end without days or months", () => {
+    const order = paperOrder();
+    expect(windowFrom(order, null, { days: 30 })).toEqual({ clock: "delivered", startsAt: null, endsAt: null, estimated: false });
+    const arrival = { startsAt: at, at, clock: "delivered" } as const;
+    const open = { clock: "delivered", startsAt: at, endsAt: null, estimated: false };
+    expect(windowFrom(order, arrival, {})).toEqual(open);
+    // Nor does a day that the merchant has named give it one.
+    expect(windowFrom(order, arrival, { extendUntil: "2026-12-31" })).toEqual(open);
+    expect(windowFrom(order, arrival, { days: 1 }).endsAt).toBe("2026-03-06T22:59:59.999Z");
+    expect(windowFrom(order, arrival, { days: 1, extendUntil: "2026-03-05" }).endsAt).toBe("2026-03-06T22:59:59.999Z");
+  });
+});
+
+describe("an arrival", () => {
+  it.each([
+    ["shipped", after(7)],
+    ["in_transit", after(7)],
+    ["out_for_delivery", after(7)],
+    ["pending", null],
+    ["packing", null],
+    ["ready_for_pickup", null],
+    ["failed", null],
+    ["canceled", null],
+  ] as const)("of a parcel that is %s is expected: %s", (status, expected) => {
+    const arrival = expected === null ? null : { startsAt: expected, at: expected, clock: "shipped_plus_transit" };
+    expect(arrivalOf(sent({ status, shippedAt: at }), line)).toEqual(arrival);
+  });
+
+  it("is the last of what came, which is known, and counts what is under way only while it may come later", () => {
+    const came = (deliveredAt: string): Partial<OrderFulfillment> => ({ status: "delivered", shippedAt: at, deliveredAt });
+    expect(arrivalOf(sent(came(after(3)), came(after(2))), line)).toEqual({ startsAt: after(3), at: after(3), clock: "delivered" });
+    const underWay = { status: "in_transit", shippedAt: at } as const;
+    expect(arrivalOf(sent(came(after(2)), underWay), line)).toEqual({ startsAt: after(2), at: after(7), clock: "shipped_plus_transit" });
+    expect(arrivalOf(sent(came(after(9)), underWay), line)).toEqual({ startsAt: after(9), at: after(9), clock: "shipped_plus_transit" });
+  });
+
+  it("is none of other lines, nor of what an exchange sends", () => {
+    const came = { status: "delivered", shippedAt: at, deliveredAt: at } as const;
+    for (const order of [sent({ ...came, returnId: "ret_1" }), sent({ ...came, lines: [{ lineId: "oln_7", quantity: 1 }] })]) {
+      expect(arrivalOf(order, line)).toBeNull();
+      expect(deliveredAtOf(order, line)).toBeNull();
+    }
+    expect(deliveredAtOf(sent(came, { ...came, deliveredAt: after(1), returnId: "ret_1" }), line)).toBe(at);
+  });
+});
+
+describe("a loss", () => {
+  it.each([
+    ["shipped", after(14)],
+    ["in_transit", after(14)],
+    ["out_for_delivery", after(14)],
+    // It came back, or broke: nobody waits for it any more.
+    ["failed", after(5)],
+    ["delivered", null],
+    ["canceled", null],
+  ] as const)("of a parcel that is %s counts from %s", (status, expected) => {
+    expect(lostAt(sent({ status, shippedAt: at, updatedAt: after(5) }), line)).toBe(expected);
+  });
+
+  it("counts from the day that it was expected, where that is known, and of several from the last", () => {
+    const parcel = (days: number): Partial<OrderFulfillment> => ({ status: "in_transit", shippedAt: at, estimatedDeliveryAt: after(days) });
+    expect(lostAt(sent(parcel(2)), line)).toBe(after(9));
+    expect(lostAt(sent(parcel(3), parcel(2)), line)).toBe(after(10));
+  });
+
+  it("is none of what was never sent", () => {
+    for (const status of ["pending", "packing", "failed"] as const) expect(lostAt(sent({ status, updatedAt: after(5) }), line)).toBeNull();
+  });
+});
+
+describe("the right of withdrawal", () => {
+  const window = (paper: PaperOrder): unknown => withdrawalWindow(paperOrder(paper), 14);
+  const parcel = (lineId: string, deliveredAt: string | null): Partial<OrderFulfillment> => ({
+    status: deliveredAt === null ? "in_transit" : "delivered",
+    shippedAt: at,
+    deliveredAt,
+    lines: [{ lineId, quantity: 1 }],
+  });
+  const here = { shipped: 1, delivered: 1 };
+  const known = { clock: "delivered", startsAt: at, endsAt: "2026-03-19T22:59:59.999Z", estimated: false };
+
+  it("counts from the last line's arrival: neither canceled lines nor what is not carried are waited for", () => {
+    const fulfillments = [parcel("oln_0", at)];
+    expect(window({ lines: [here], fulfillments })).toEqual(known);
+    expect(window({ lines: [here, { canceled: 1, allocated: 0 }], fulfillments })).toEqual(known);
+    expect(window({ lines: [here, { requiresShipping: false }], fulfillments })).toEqual(known);
+    expect(window({ lines: [here, here], fulfillments: [...fulfillments, parcel("oln_1", after(1))] })).toEqual({
+      ...known,
+      endsAt: "2026-03-20T22:59:59.999Z",
+    });
+  });
+
+  it("of an order that nobody carries counts from its placing", () => {
+    const placed = { clock: "placed", startsAt: placedAt, endsAt: "2026-03-16T22:59:59.999Z", estimated: false };
+    expect(window({ lines: [{ requiresShipping: false }] })).toEqual(placed);
+    expect(window({ lines: [{ requiresShipping: false }, { canceled: 1, allocated: 0 }] })).toEqual(placed);
+  });
+
+  it("is estimated while something is under way, and open while something is not sent", () => {
+    const estimated = { clock: "shipped_plus_transit", startsAt: at, endsAt: "2026-03-26T22:59:59.999Z", estimated: true };
+    expect(window({ lines: [here, { shipped: 1 }], fulfillments: [parcel("oln_0", at), parcel("oln_1", null)] })).toEqual(estimated);
+    expect(window({ lines: [{ ordered: 2, shipped: 2, delivered: 1 }], fulfillments: [parcel("oln_0", at)] })).toEqual({
+      ...known,
+      clock: "shipped_plus_transit",
+      estimated: true,
+    });
+    expect(window({ lines: [here, {}], fulfillments: [parcel("oln_0", at)] })).toEqual({ ...estimated, endsAt: null });
+    expect(window({ lines: [{}] })).toEqual({ clock: "delivered", startsAt: null, endsAt: null, estimated: true });
+  });
+});
