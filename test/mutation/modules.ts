@@ -63,7 +63,7 @@ export const modules: readonly MutatedModule[] = [
     name: "after-sales",
     mutate: [`src/commerce/after-sales/${afterSales}`, "src/commerce/orders/deadlines.ts"],
     tests: [
-      "test/commerce/eligibility/{after-sales*,order-level,terms,warranty,deadlines,windows,words,properties}.test.ts",
+      "test/commerce/eligibility/{after-sales*,line-units,order-level,terms,warranty,deadlines,windows,words,properties}.test.ts",
       "test/commerce/after-sales/plan-return.test.ts",
     ],
     hasDatabase: false,

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { AfterSalesOption } from "#commerce/after-sales/option.ts";
 import { ask, at, eur, optionOf, shown, soon } from "./paper-answer.ts";
-import { delivered, later, type PaperOrder } from "./paper-order.ts";
+import { delivered, later, type PaperOrder, paperPayment } from "./paper-order.ts";
 
 const stocked = { siblingsInStock: new Map([["prd_0", ["var_0", "var_9"]]]) };
 const free = [{ code: "return_shipping", amount: eur(0), basisPoints: null, payer: "merchant" }];
@@ -112,5 +112,24 @@ describe("a time that is over", () => {
     expect(option(end)).toMatchObject({ decision: "allowed", window: { endsAt: end } });
     // For a fault the guarantee goes on.
     expect(option(later(end, 1).toISOString())).toMatchObject({ decision: "request_required", window: { endsAt: "2028-03-05T22:59:59.999Z" } });
+  });
+});
+
+describe("the merchant's rules", () => {
+  it("tell the limit that a buyer has come to", () => {
+    const answer = ask(delivered(at, { rules: { return: { returnsPerBuyerMax: 2 } } }), soon, { returnsOfBuyer: 3 });
+    expect(optionOf(answer, "return_refund").reasons.map(({ code, data }) => [code, data])).toEqual([
+      ["buyer_limit_reached", { limit: 2, returns: 3 }],
+    ]);
+  });
+
+  it("hold for a thing of several categories of which one is left out", () => {
+    const paper = delivered(at, { lines: [{ categoryIds: ["cat_8", "cat_9"] }], rules: { return: { excludedCategoryIds: ["cat_9"] } } });
+    expect(shown(optionOf(ask(paper), "return_refund"))).toBe("request_required 1 (category_excluded)");
+  });
+
+  it("wait for a dispute about one of several payments", () => {
+    const payments = [paperPayment({ id: "pay_0" }), paperPayment({ disputedAt: at })];
+    expect(shown(optionOf(ask(delivered(at, { order: { payments } })), "return_refund"))).toBe("denied 0 payment_disputed");
   });
 });

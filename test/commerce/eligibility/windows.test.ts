@@ -1,9 +1,10 @@
 /** When a time begins and ends: by what has arrived, by what may have, and for what nobody sends. */
 import { describe, expect, it } from "vitest";
+import { turnsOfWindows, windowsOf } from "#commerce/after-sales/line-windows.ts";
 import { arrivalOf, deliveredAtOf, isOver, lostAt, turnsOf, windowFrom, withdrawalWindow } from "#commerce/orders/deadlines.ts";
 import type { OrderAggregate, OrderFulfillment } from "#commerce/orders/order-aggregate.ts";
 import { at } from "./paper-answer.ts";
-import { later, paperOrder, type PaperOrder, placedAt } from "./paper-order.ts";
+import { delivered, later, paperOrder, type PaperOrder, paperWarranty, placedAt } from "./paper-order.ts";
 
 const dayMs = 86_400_000;
 const after = (days: number): string => later(at, days * dayMs).toISOString();
@@ -131,5 +132,37 @@ describe("the right of withdrawal", () => {
     });
     expect(window({ lines: [here, {}], fulfillments: [parcel("oln_0", at)] })).toEqual({ ...estimated, endsAt: null });
     expect(window({ lines: [{}] })).toEqual({ clock: "delivered", startsAt: null, endsAt: null, estimated: true });
+  });
+});
+
+describe("all windows of a line", () => {
+  const windows = (paper: PaperOrder): ReturnType<typeof windowsOf> => {
+    const order = paperOrder(delivered(at, { lines: [{}], ...paper }));
+    const [first] = order.lines;
+    if (first === undefined) throw new Error("There is a line.");
+    return windowsOf(order, first);
+  };
+  const ends = (days: number): unknown => ({ endsAt: windowFrom(paperOrder(), { startsAt: at, at, clock: "delivered" }, { days }).endsAt });
+
+  it("have for faults the longer of the time to return and the warranty, and the former where there is none", () => {
+    expect(windows({ rules: { warranty: { months: 24 } } }).faults).toMatchObject({ endsAt: "2028-03-05T22:59:59.999Z" });
+    expect(windows({ rules: { warranty: { months: 1 }, return: { windowDays: 60 } } }).faults).toMatchObject(ends(60) as object);
+    expect(windows({ rules: { warranty: { months: 0 } } })).toMatchObject({ faults: ends(30), warranted: null });
+    // What has no end is the longest.
+    expect(windows({ rules: { warranty: { months: 24 }, return: { windowDays: null } } }).faults.endsAt).toBeNull();
+  });
+
+  it("say for a loss that it is reckoned, and for a warranty that is registered that it is not", () => {
+    const order = { warranties: [paperWarranty({ startsAt: at, endsAt: after(9) })] };
+    const shipped = { status: "in_transit", shippedAt: at, deliveredAt: null } as const;
+    expect(windows({ fulfillments: [shipped] }).loss).toEqual({ clock: "shipped_plus_transit", startsAt: after(14), endsAt: null, estimated: true });
+    expect(windows({ order }).registered).toEqual({ clock: "warranty_start", startsAt: at, endsAt: after(9), estimated: false });
+    expect(windows({}).registered).toBeNull();
+  });
+
+  it("have no turns where they are not there", () => {
+    const few = windows({ order: { country: "US" }, rules: { warranty: { months: 0 }, return: { exchangeWindowDays: null } } });
+    expect([few.exchanges, few.warranted, few.guarantee, few.registered]).toEqual([null, null, null, null]);
+    expect(turnsOfWindows(few)).toEqual([few.returns, few.faults, few.loss, few.withdrawal].flatMap(turnsOf));
   });
 });

@@ -1,0 +1,127 @@
+/** How many units of a line something can still be asked for: what came back, what was given for it, and what is being asked for are counted once. */
+import { describe, expect, it } from "vitest";
+import { isOpenCase, noUnitsReason, paidBackUnits, returnableUnits, undeliveredUnits, withdrawableUnsent } from "#commerce/after-sales/line-units.ts";
+import type { OrderLine, OrderReturn } from "#commerce/orders/order-aggregate.ts";
+import { returnKinds, returnStatuses } from "#commerce/orders/order-words.ts";
+import { paperOrder } from "./paper-order.ts";
+
+type Counted = (order: ReturnType<typeof paperOrder>, line: OrderLine) => unknown;
+
+const units = (quantity: number, accepted = 0, lineId = "oln_0") => ({ lineId, quantity, received: quantity, accepted, restocked: 0 });
+function count(counted: Counted, line: Partial<OrderLine>, ...returns: readonly Partial<OrderReturn>[]): unknown {
+  const order = paperOrder({ lines: [line, { ordered: 9, shipped: 9, delivered: 9 }], returns });
+  const [first] = order.lines;
+  if (first === undefined) throw new Error("There is a line.");
+  return counted(order, first);
+}
+
+describe("what can be returned", () => {
+  const arrived = { ordered: 5, shipped: 5, delivered: 5 };
+
+  it("is what came, less what is on its way back, came back, or was paid back", () => {
+    expect(count(returnableUnits, arrived)).toBe(5);
+    expect(count(returnableUnits, { ...arrived, returnRequested: 1, returned: 2, refunded: 2 })).toBe(2);
+    expect(count(returnableUnits, { ...arrived, refunded: 4 })).toBe(1);
+    expect(count(returnableUnits, { ...arrived, returnRequested: 2, refunded: 2 })).toBe(1);
+    expect(count(returnableUnits, { ...arrived, delivered: 2 })).toBe(2);
+    expect(count(returnableUnits, { ...arrived, refunded: 7 })).toBe(0);
+  });
+
+  // Of three units that came back under it two were accepted: those are settled, however long the money takes.
+  it.each(returnKinds.flatMap((kind) => returnStatuses.map((status) => [kind, status] as const)))(
+    "beside a case of %s that is %s",
+    (kind, status) => {
+      const found = { kind, status, lines: [units(3, 2), units(3, 3, "oln_1")] };
+      const isExchanged = kind === "exchange" && (status === "inspected" || status === "closed");
+      const isOwed = (kind === "return_refund" || kind === "withdrawal") && status === "inspected";
+      // One unit was given the money for before.
+      const line = { ...arrived, refunded: 1 };
+      expect(count(returnableUnits, line, found)).toBe(isExchanged || isOwed ? 2 : 4);
+      // What was exchanged is paid for as before.
+      expect(count(paidBackUnits, line, found)).toBe(isOwed ? 3 : 1);
+    },
+  );
+
+  it("counts units that came back and were exchanged as one, not as two", () => {
+    const exchanged = { kind: "exchange", status: "closed", lines: [units(2, 2)] } as const;
+    expect(count(returnableUnits, { ...arrived, returned: 2 }, exchanged)).toBe(3);
+    expect(count(paidBackUnits, { ...arrived, returned: 2 }, exchanged)).toBe(0);
+    expect(count(paidBackUnits, { ...arrived, refunded: 1 }, exchanged, { kind: "withdrawal", status: "inspected", lines: [units(1, 1)] })).toBe(2);
+  });
+});
+
+describe("what nobody has sent and can be withdrawn from", () => {
+  const service = { ordered: 3, requiresShipping: false };
+  const asked = { kind: "withdrawal", method: "keep_item", status: "requested", lines: [units(2), units(1, 0, "oln_1")] } as const;
+
+  it("is what is not asked for already", () => {
+    expect(count(withdrawableUnsent, service)).toBe(3);
+    expect(count(withdrawableUnsent, service, asked)).toBe(1);
+    expect(count(withdrawableUnsent, service, asked, asked)).toBe(0);
+  });
+
+  it.each([
+    ["another kind", { ...asked, kind: "refund_only" }],
+    ["something that is sent back", { ...asked, method: "mail" }],
+    ["something that was settled", { ...asked, status: "closed" }],
+    ["another line", { ...asked, lines: [units(2, 0, "oln_1")] }],
+  ] as const)("is not less for a case of %s", (_what, found) => {
+    expect(count(withdrawableUnsent, service, found)).toBe(3);
+  });
+});
+
+describe("what was sent and never came", () => {
+  const lost = { ordered: 5, shipped: 4, delivered: 1 };
+  const told = { kind: "refund_only", reason: "not_received", lines: [units(2), units(1, 0, "oln_1")] } as const;
+
+  it("is what is neither here nor told of, nor paid back", () => {
+    expect(count(undeliveredUnits, lost)).toBe(3);
+    expect(count(undeliveredUnits, { ...lost, refunded: 3 })).toBe(2);
+    expect(count(undeliveredUnits, { ...lost, refunded: 9 })).toBe(0);
+    expect(count(undeliveredUnits, lost, { ...told, reason: "defective" })).toBe(3);
+  });
+
+  it.each(returnStatuses.map((status) => [status, status === "declined" || status === "canceled" ? 3 : 1] as const))(
+    "is told of by a case that is %s: %i",
+    (status, expected) => {
+      expect(count(undeliveredUnits, lost, { ...told, status })).toBe(expected);
+    },
+  );
+});
+
+describe("why there are none", () => {
+  const reason = (line: Partial<OrderLine>, ...returns: readonly Partial<OrderReturn>[]): unknown =>
+    count(
+      (order, one) => {
+        const { code, data } = noUnitsReason(order, one);
+        return [code, data];
+      },
+      line,
+      ...returns,
+    );
+
+  it("names the cases that are open with units of the line", () => {
+    const line = { ordered: 2, shipped: 2, delivered: 2, returnRequested: 2 };
+    const cases = [
+      { id: "ret_a", status: "approved", lines: [units(1)] },
+      { id: "ret_b", status: "declined", lines: [units(1)] },
+      { id: "ret_c", status: "in_transit", lines: [units(1, 0, "oln_1")] },
+      { id: "ret_d", status: "requested", lines: [units(1, 0, "oln_1"), units(1)] },
+    ] as const;
+    expect(reason(line, ...cases)).toEqual(["return_in_progress", { returnIds: ["ret_a", "ret_d"] }]);
+  });
+
+  it("is the first that holds", () => {
+    expect(reason({ canceled: 1, allocated: 0 })).toEqual(["quantity_exhausted", {}]);
+    expect(reason({})).toEqual(["not_fulfilled", {}]);
+    expect(reason({ shipped: 1 })).toEqual(["not_delivered_yet", {}]);
+    expect(reason({ shipped: 1, delivered: 1, returned: 1 })).toEqual(["already_returned", {}]);
+    expect(reason({ shipped: 1, delivered: 1, refunded: 1 })).toEqual(["quantity_exhausted", {}]);
+  });
+});
+
+describe("a case", () => {
+  it("is open until it was declined, canceled or closed", () => {
+    expect(returnStatuses.filter((status) => isOpenCase({ status }))).toEqual(["requested", "approved", "in_transit", "received", "inspected"]);
+  });
+});
