@@ -145,7 +145,7 @@ describe("an after-sales answer", () => {
             expect(estimatedRefund?.amountMinor ?? 0).toBeLessThanOrEqual(totalMinor + (canceled >= 0 ? 500 : 0));
             for (const reason of reasonsByKind[kind]) {
               const single = optionFor(one, facts, { lineId, kind, reason });
-              expect([kind, reason, single?.decision !== "denied"]).toEqual([kind, reason, allowedReasonCodes.includes(reason)]);
+              expect([single?.kind, reason, single?.decision !== "denied"]).toEqual([kind, reason, allowedReasonCodes.includes(reason)]);
             }
           }
         }
