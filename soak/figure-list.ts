@@ -31,7 +31,7 @@ const suite = (name: string): Shown => ({ ...soak(name, 1), engines: ["both"], a
 
 const mutation = (module: string): Shown => ({
   name: `mutation-${module}`,
-  command: "npm run mutation -- --record",
+  command: "npm run mutation -- --fresh --record",
   engines: [null],
   atLeastEach: { scorePercent: 85 },
 });

@@ -1,0 +1,83 @@
+/** What a grant is worth now is read in one statement, and its use is noted once in a minute. */
+import { beforeAll, expect, it } from "vitest";
+import { createGrant, type GrantMade, revokeGrant } from "#access/oauth/grants.ts";
+import { createOauthClient, disableOauthClient } from "#access/oauth/oauth-clients.ts";
+import { findGrantState, recordGrantUse } from "#access/oauth/access-tokens.ts";
+import { createStaff, prepareStaff } from "#access/people/staff.ts";
+import { changeInstallation, createApp, createMerchant } from "#access/tenants/tenants.ts";
+import type { Database } from "#database/connect.ts";
+import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { createId } from "#foundation/ids.ts";
+import { describeOnBoth } from "#test/support/databases.ts";
+
+const now = new Date("2026-03-01T12:00:00.000Z");
+const access = { merchantId: null, now };
+const scopes = ["webhooks:read", "catalog:read"] as const;
+
+describeOnBoth("a grant's state", (open) => {
+  let db: Database;
+  let appId: string;
+  let clientId: string;
+  let staffId: string;
+  let merchantId: string;
+  const write = <Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> => inTransaction(db, work);
+  const grant = (): Promise<GrantMade> => write((transaction) => createGrant(transaction, { merchantId: null, now }, { staffId, clientId, scopes }));
+
+  beforeAll(async () => {
+    ({ db } = await open());
+    const person = await prepareStaff({ email: "ana@shop.example", name: "Ana", password: "a long enough password" });
+    await write(async (transaction) => {
+      const merchant = { slug: "shop", name: "Shop", mode: "test", defaultLocale: "en", defaultMarket: "DE" } as const;
+      merchantId = await createMerchant(transaction, access, merchant);
+      staffId = await createStaff(transaction, access, { merchantId, ...person });
+      appId = await createApp(transaction, access, { name: "App", publisher: null });
+      clientId = await createOauthClient(transaction, access, { appId, redirectUris: ["https://app.example/"], authMethod: "none", jwks: null });
+    });
+  });
+
+  it("is what it, its client, its installation and their merchant are", async () => {
+    const made = await grant();
+    const found = await findGrantState(db, made.grantId);
+    expect(found).toEqual({
+      grantId: made.grantId,
+      clientId,
+      staffId,
+      scopes: expect.arrayContaining([...scopes]) as string[],
+      expiresAt: expect.any(Date) as Date,
+      revokedAt: null,
+      clientDisabledAt: null,
+      installationId: expect.any(String) as string,
+      appId,
+      merchantId,
+      installationScopes: expect.arrayContaining([...scopes]) as string[],
+      installationStatus: "active",
+      merchantStatus: "active",
+    });
+    const installationId = found?.installationId ?? "";
+    await write((transaction) => changeInstallation(transaction, access, { installationId, status: "suspended" }));
+    expect(await findGrantState(db, made.grantId)).toMatchObject({ installationStatus: "suspended" });
+    await write((transaction) => changeInstallation(transaction, access, { installationId, status: "active" }));
+    await write((transaction) => revokeGrant(transaction, access, made.grantId));
+    expect(await findGrantState(db, made.grantId)).toMatchObject({ revokedAt: now });
+    expect(await findGrantState(db, createId("oauthGrant"))).toBeUndefined();
+  });
+
+  it("has its last use: noted once in a minute, and of no other grant", async () => {
+    const [one, other] = [await grant(), await grant()];
+    const lastUse = async ({ grantId }: GrantMade): Promise<Date | null | undefined> =>
+      (await db.selectFrom("oauthGrant").select("lastUsedAt").where("id", "=", grantId).executeTakeFirst())?.lastUsedAt;
+    const at = (ms: number): Date => new Date(now.getTime() + ms);
+    await recordGrantUse(db, one.grantId, at(0));
+    expect([await lastUse(one), await lastUse(other)]).toEqual([at(0), null]);
+    await recordGrantUse(db, one.grantId, at(59_999));
+    expect(await lastUse(one)).toEqual(at(0));
+    await recordGrantUse(db, one.grantId, at(60_000));
+    expect(await lastUse(one)).toEqual(at(60_000));
+  });
+
+  it("knows that its client is disabled", async () => {
+    const { grantId } = await grant();
+    await write((transaction) => disableOauthClient(transaction, access, clientId));
+    expect((await findGrantState(db, grantId))?.clientDisabledAt).toEqual(now);
+  });
+});
