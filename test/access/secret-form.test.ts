@@ -22,6 +22,13 @@ describe("an API key", () => {
     expect(new Set(minted.map(({ value }) => value.split("_")[3])).size).toBe(1000);
   });
 
+  it("has a secret of its own, every digit of it by chance, whatever its id and its checksum are", () => {
+    const secrets = minted.map(({ value }) => value.split("_")[3]?.slice(0, -6) ?? "");
+    expect(new Set(secrets).size).toBe(1000);
+    // 256 bits are 43 digits of which the first has few values.
+    for (let place = 1; place < 43; place += 1) expect(new Set(secrets.map((secret) => secret.charAt(place))).size).toBeGreaterThan(50);
+  });
+
   it("is recognised whole or not at all", () => {
     const { value } = mintSecret("cpk", "live");
     const spoilt = [withTypo(value), value.slice(1), `${value}0`, value.toUpperCase(), ` ${value}`, `${value}\n`, value.replace("live", "test"), ""];
