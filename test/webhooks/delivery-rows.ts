@@ -57,6 +57,9 @@ export interface DeliveryMade {
   readonly attempts?: number;
 }
 
+/** Fourteen parameters each, of 65 535 that a statement may have. */
+const atOnce = 4_000;
+
 /** One for each event. */
 export async function makeDeliveries(
   { database, clock }: Pick<Rows, "database" | "clock">,
@@ -83,10 +86,11 @@ export async function makeDeliveries(
     createdAt: at,
     finishedAt: isWaiting ? null : at,
   }));
-  for (let from = 0; from < rows.length; from += 1000)
+  // Who looks meanwhile sees all of them or none.
+  for (let from = 0; from < rows.length; from += atOnce)
     await db
       .insertInto("webhookDelivery")
-      .values(rows.slice(from, from + 1000))
+      .values(rows.slice(from, from + atOnce))
       .execute();
   const tried = rows.flatMap(({ id }) =>
     Array.from({ length: attempts }, (_none, index) => ({
