@@ -1,6 +1,6 @@
 /** What a scenario is, and what those of any kind are made of. The order of its requests is mixed by a fixed seed: every server and every round has the same. */
-import { readFileSync } from "node:fs";
-import { parse, print, visit } from "graphql";
+import { print, visit } from "graphql";
+import { readInlined } from "#test/support/documents.ts";
 
 export interface Ask {
   readonly method: "GET" | "PUT";
@@ -48,8 +48,7 @@ export interface Source {
 }
 
 export function readDocument(name: string): string {
-  const text = readFileSync(new URL(`../schema/operations/${name}.graphql`, import.meta.url), "utf8");
-  const bare = visit(parse(text), {
+  const bare = visit(readInlined(`operations/${name}.graphql`), {
     Directive: () => null,
     OperationDefinition: ({ description: _description, ...definition }) => definition,
   });

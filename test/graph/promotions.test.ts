@@ -1,11 +1,11 @@
 /** A promotion's life through the graph, told to webhooks at every step, and who may see and change what of it. */
-import { readFileSync } from "node:fs";
-import { parse, validate } from "graphql";
+import { validate } from "graphql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import graph from "#graph/schema.ts";
+import { readInlined } from "#test/support/documents.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 
-const eventDocument = parse(readFileSync(new URL("../../schema/events/promotion.graphql", import.meta.url), "utf8"));
+const eventDocument = readInlined("events/promotion.graphql");
 
 describe.each(["pglite", "postgres"] as const)("promotions on %s", (engine) => {
   let world: World;
