@@ -4,6 +4,8 @@ const config: KnipConfig = {
   // Mesh loads the graph by .meshrc.yaml; the benchmark starts its servers by path.
   entry: [
     "src/graph/schema.ts",
+    "src/mesh/plugins/*.ts",
+    "src/cli/mesh-contexts.ts",
     "src/browser/*/main.{ts,tsx}",
     "bench/servers/*.ts",
     "test/**/*.test.ts",
@@ -19,6 +21,9 @@ const config: KnipConfig = {
   ignoreDependencies: [
     // Named by .meshrc.yaml: what Mesh's own command line loads for its source.
     "@graphql-mesh/graphql",
+    "@graphql-mesh/cache-inmemory-lru",
+    // Named by the configuration that test/mesh/second-source.test.ts takes from docs/mesh.md.
+    "@graphql-mesh/openapi",
     // Named by .secretlintrc.json.
     "@secretlint/secretlint-rule-preset-recommend",
     // Brings the PostgreSQL binaries that test/support/postgres.ts starts itself, because its own class cannot run them as root.

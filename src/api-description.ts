@@ -1,10 +1,9 @@
 /** Puts the OpenAPI document together: the operations from their documents, and what is sent from the documents of events. */
-import { readFileSync } from "node:fs";
-import { type DocumentNode, getNullableType, GraphQLNonNull, type GraphQLSchema, Kind, parse } from "graphql";
+import { getNullableType, GraphQLNonNull, Kind } from "graphql";
 import { type Operation, readContract } from "#gateway/contract.ts";
 import { toOpenApi } from "#gateway/openapi.ts";
 import { answerShape, type Components, fieldsOf, type JsonSchema } from "#gateway/shapes.ts";
-import { respelledDocument } from "#gateway/spelling.ts";
+import type { Mesh } from "#mesh/open-mesh.ts";
 import { envelopeSchema, eventNames, fixedByType, objectSchemaName, stabilityOf, subjectTypes } from "#webhooks/event-catalogue.ts";
 import { eventTypes, type SubjectType } from "#webhooks/event-types.ts";
 
@@ -16,10 +15,12 @@ export interface ApiDescription {
 
 const schemas = "#/components/schemas/";
 
-/** `schema` is the respelled one. Throws, naming the document, when one does not fit it. */
-export function describeApi(schema: GraphQLSchema, documents: readonly DocumentNode[]): ApiDescription {
-  const { operations, components } = readContract(schema, documents);
-  for (const subject of subjectTypes) components.set(objectSchemaName(subject), objectSchema(schema, subject, components));
+type DescribedMesh = Pick<Mesh, "contractSchema" | "operations" | "events">;
+
+/** Throws, with the document's name, if a document does not fit. */
+export function describeApi(mesh: DescribedMesh): ApiDescription {
+  const { operations, components } = readContract(mesh.contractSchema, mesh.operations);
+  for (const subject of subjectTypes) components.set(objectSchemaName(subject), objectSchema(mesh, subject, components));
   const events = eventNames.map((name) => ({
     name,
     description: eventTypes[name].description,
@@ -30,8 +31,8 @@ export function describeApi(schema: GraphQLSchema, documents: readonly DocumentN
 }
 
 /** The whole thing, or its id alone: for who asked for no more, and where the body would be too large. */
-function objectSchema(schema: GraphQLSchema, subject: SubjectType, components: Components): JsonSchema {
-  return { anyOf: [wholeSchema(schema, subject, components), thinSchema] };
+function objectSchema(mesh: DescribedMesh, subject: SubjectType, components: Components): JsonSchema {
+  return { anyOf: [wholeSchema(mesh, subject, components), thinSchema] };
 }
 
 const thinSchema: JsonSchema = {
@@ -42,12 +43,10 @@ const thinSchema: JsonSchema = {
   additionalProperties: false,
 };
 
-function wholeSchema(schema: GraphQLSchema, subject: SubjectType, components: Components): JsonSchema {
-  const file = new URL(`../schema/events/${subject}.graphql`, import.meta.url);
-  const document = respelledDocument(parse(readFileSync(file, "utf8")));
-  const definition = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
+function wholeSchema({ contractSchema, events }: DescribedMesh, subject: SubjectType, components: Components): JsonSchema {
+  const definition = events.get(subject)?.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
   const [node] = fieldsOf(definition?.selectionSet);
-  const field = schema.getQueryType()?.getFields()[node?.name.value ?? ""];
-  if (node === undefined || field === undefined) throw new Error(`schema/events/${subject}.graphql asks for nothing.`);
+  const field = contractSchema.getQueryType()?.getFields()[node?.name.value ?? ""];
+  if (node === undefined || field === undefined) throw new Error(`schema/events has no document named ${subject}.`);
   return answerShape(new GraphQLNonNull(getNullableType(field.type)), node.selectionSet, components);
 }

@@ -11,13 +11,12 @@ import { migrate } from "#database/migrate.ts";
 import { shopLimits } from "#database/statement-pool.ts";
 import { type Clock, systemClock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
-import { type Mesh, openMesh } from "#gateway/mesh.ts";
 import { createMemoryLimiter, type RateLimiter } from "#gateway/rate-limiter.ts";
 import { createServer } from "#gateway/server.ts";
-import { respelledSchema } from "#gateway/spelling.ts";
 import type { GraphServices } from "#graph/context.ts";
 import { createWatch } from "#graph/live/watch.ts";
 import { createReads } from "#graph/reads.ts";
+import { type Mesh, openMesh } from "#mesh/open-mesh.ts";
 import type { Exchange } from "#metrics/gathering.ts";
 import type { Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import { createResolvedNames } from "#webhooks/endpoints/resolved-names.ts";
@@ -26,7 +25,7 @@ import { type Background, createBackground, type Role } from "./background.ts";
 import { tellingAfter, wakingAfter } from "./deliveries.ts";
 import { mountDoors } from "./doors.ts";
 import { readKeyring } from "./encryption-keys.ts";
-import { compileSubjects } from "./event-documents.ts";
+import { createSubjectRender } from "./event-documents.ts";
 import { createAppMetrics } from "./app-metrics.ts";
 import { freePort } from "./free-port.ts";
 import { mountPages } from "./mount-pages.ts";
@@ -39,6 +38,8 @@ export interface AppOptions {
   readonly settings: Settings;
   readonly log: Log;
   readonly clock?: Clock;
+  /** The folder of another `.meshrc.yaml` than the project's. */
+  readonly meshFolder?: string;
   /** An open database to use instead of the settings'; it is not closed with the app. */
   readonly database?: OpenDatabase;
   readonly onStatement?: (event: LogEvent) => void;
@@ -71,13 +72,12 @@ export async function createApp(options: AppOptions): Promise<App> {
   const port = settings.port === 0 ? await freePort(settings.host) : settings.port;
   const publicUrl = publicUrlOf({ ...settings, port });
   // Mesh and the database take their time without needing each other.
-  const [mesh, database] = await Promise.all([openMesh(), options.database ?? openConfigured(options)]);
+  const [mesh, database] = await Promise.all([openMesh(options.meshFolder), options.database ?? openConfigured(options)]);
   const metrics = createAppMetrics(
     { settings, database, clock, role, exchange: options.exchange },
     { subscriptions: () => watch.watchers(), isCurrent: () => background.isCurrent(), isLimiterAway: () => limiter.isAway() },
   );
   const limiter = metrics.ofLimiter(await createLimiter(options, clock));
-  const respelled = respelledSchema(mesh.schema);
   const keyring = readKeyring(settings);
   const doOnce = metrics.ofOnce(createDoOnce({ db: database.db, keyring, now: () => clock.now() }));
   const watch = createWatch(database.db, log);
@@ -93,6 +93,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     watch,
     ...reporting.services,
     rateLimitScale: settings.rateLimitScale,
+    doOnce,
+    noteCost: metrics.onCost,
     render: wakingAfter(
       tellingAfter((transaction, subject) => render(services, transaction, subject), watch),
       () => background.wakeDeliveries(),
@@ -102,15 +104,14 @@ export async function createApp(options: AppOptions): Promise<App> {
     resolvedNames: createResolvedNames(options.resolveName),
     isLoopbackAllowed: settings.webhookAllowLoopback,
   };
-  const render = compileSubjects(respelled);
+  const render = createSubjectRender(mesh);
   const { credentials, signingKeys } = createDesk(services, log, () => background.isCurrent());
-  const { onAttempt, onCost } = metrics;
+  const { onAttempt } = metrics;
   const background = createBackground(services, { database, settings, log, role, onCredentials: credentials.hear, onAttempt });
   const requests = createRequestLog({ db: database.db, clock, log });
   const server = await createServer({ publicUrl, log, proxies: settings.trustProxy, observer: metrics.http });
 
-  if (role !== "worker")
-    mountDoors(server, { mesh, respelled, services, limiter, credentials, signingKeys, doOnce, log, requests, settings, onCost });
+  if (role !== "worker") mountDoors(server, { mesh, services, limiter, credentials, signingKeys, log, requests, settings });
   mountPages(server, { db: database.db, publicUrl, metrics: metrics.page }, role);
 
   const { payments, deliveries } = background;

@@ -1,40 +1,39 @@
 /** The checkout page with what it needs: the graph as the buyer of one session, the rules of addresses, and the limiters. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { type ExecutionResult, type GraphQLSchema, parse } from "graphql";
+import { parse } from "graphql";
 import type { Bucket } from "#access/limits.ts";
 import { addressForm } from "#commerce/addresses/address-form.ts";
 import { checkAddress } from "#commerce/addresses/check-address.ts";
 import { findSessionPage, holdSessionPage } from "#commerce/checkout/session-page.ts";
-import type { DoOnce } from "#database/idempotency.ts";
-import { Failure, type FailureDetail, toFailure } from "#foundation/failure.ts";
+import { Failure, type FailureDetail } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 import { addressKey } from "#gateway/client-address.ts";
-import { compileDocument, type RunDocument } from "#gateway/compile-document.ts";
 import { limitFailure, takeOne } from "#gateway/limit.ts";
 import type { RateLimiter } from "#gateway/rate-limiter.ts";
 import { refuseOtherMethods } from "#gateway/server.ts";
 import { createContext, type GraphServices } from "#graph/context.ts";
+import { ownDocument } from "#mesh/compile-document.ts";
+import { failureOfError } from "#mesh/public-error.ts";
+import type { Run } from "#mesh/run.ts";
 import { mountCheckout } from "#web/checkout/checkout-door.ts";
 import type { CheckoutLimits, RunField, TypedAddress } from "#web/checkout/checkout-services.ts";
 
 export interface CheckoutRoomParts {
   readonly services: GraphServices;
-  /** The graph as REST spells it. */
-  readonly respelled: GraphQLSchema;
+  readonly run: Run;
   readonly limiter: RateLimiter;
-  readonly doOnce: DoOnce;
   readonly log: Log;
 }
 
-export function mountCheckoutRoom(server: FastifyInstance, { services, respelled, limiter, doOnce, log }: CheckoutRoomParts): void {
+export function mountCheckoutRoom(server: FastifyInstance, { services, run, limiter, log }: CheckoutRoomParts): void {
   const { db, clock, publicUrl } = services;
   const routes = mountCheckout(server, {
     db,
     clock,
     publicUrl,
     log,
-    doOnce,
-    compile: (document) => runnerOf(document, respelled, services),
+    doOnce: services.doOnce,
+    compile: (document) => runnerOf(document, run, services),
     findPage: findSessionPage,
     holdPage: holdSessionPage,
     addressForm,
@@ -44,15 +43,14 @@ export function mountCheckoutRoom(server: FastifyInstance, { services, respelled
   for (const [path, methods] of routes) refuseOtherMethods(server, path, methods);
 }
 
-/** Compiled when it is first asked for: most processes never show the page. */
-function runnerOf(text: string, respelled: GraphQLSchema, services: GraphServices): RunField {
-  let run: RunDocument | undefined;
+/** Runs one document of the page as the buyer of its session. */
+function runnerOf(text: string, run: Run, services: GraphServices): RunField {
+  const document = ownDocument(parse(text), "A document of the checkout page");
   return async <Value>({ viewer, requestId, variables }: Parameters<RunField>[0], transaction?: Parameters<RunField>[1]) => {
-    run ??= compileDocument(respelled, parse(text), "the checkout page");
-    const result: ExecutionResult = await run(createContext(services, { viewer, requestId }, transaction), variables);
-    const [error] = result.errors ?? [];
-    if (error !== undefined) throw toFailure(error);
-    return Object.values(result.data ?? {})[0] as Value;
+    const { data, errors } = await run(document, createContext(services, { viewer, requestId }, transaction), { variables });
+    const [error] = errors ?? [];
+    if (error !== undefined) throw failureOfError(error);
+    return Object.values(data ?? {})[0] as Value;
   };
 }
 

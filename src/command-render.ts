@@ -1,27 +1,33 @@
-/** Renders events outside of the service: the graph without its doors. */
+/** Renders events for commands, which run without the service. Mesh is opened when a command writes its first event. */
 import type { Database } from "#database/connect.ts";
+import { createDoOnce } from "#database/idempotency.ts";
 import { createReadOnly } from "#database/read-only.ts";
 import { systemClock } from "#foundation/clock.ts";
-import { respelledSchema } from "#gateway/spelling.ts";
 import type { GraphServices } from "#graph/context.ts";
-import graph from "#graph/schema.ts";
+import { openMesh } from "#mesh/open-mesh.ts";
 import { createResolvedNames } from "#webhooks/endpoints/resolved-names.ts";
 import type { RenderSubject } from "#webhooks/outbox.ts";
 import { readKeyring } from "./encryption-keys.ts";
-import { compileSubjects } from "./event-documents.ts";
+import { createSubjectRender } from "./event-documents.ts";
 import { publicUrlOf, type Settings } from "./settings.ts";
 
 export function createCommandRender(db: Database, settings: Settings): RenderSubject {
-  const render = compileSubjects(respelledSchema(graph));
+  let rendering: Promise<ReturnType<typeof createSubjectRender>> | undefined;
+  const keyring = readKeyring(settings);
   const services: GraphServices = {
     db,
     readOnly: createReadOnly(db),
     clock: systemClock,
     publicUrl: publicUrlOf(settings),
     rateLimitScale: settings.rateLimitScale,
-    keyring: readKeyring(settings),
-    render: (transaction, subject) => render(services, transaction, subject),
-    // A service that runs looks for itself.
+    keyring,
+    doOnce: createDoOnce({ db, keyring, now: () => systemClock.now() }),
+    render: async (transaction, subject) => {
+      rendering ??= openMesh().then(createSubjectRender);
+      const render = await rendering;
+      return render(services, transaction, subject);
+    },
+    // A running service finds new payments and deliveries by itself.
     wakePayments: () => undefined,
     wakeDeliveries: () => undefined,
     resolvedNames: createResolvedNames(),

@@ -3,9 +3,9 @@
  * away, that hangs, that was told to end a statement, or that has not got the last migration's columns. For some seconds after that it is left alone.
  */
 import type { ExecutionResult } from "graphql";
-import { toFailure } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphServices, Source } from "#graph/context.ts";
+import { failureOfError } from "#mesh/public-error.ts";
 
 type Result = Promise<ExecutionResult> | ExecutionResult;
 
@@ -41,6 +41,6 @@ export function createDetour({ replica }: Pick<GraphServices, "replica">, { log,
 
 /** What went wrong, where that is not the answer: a failure of the registry is one. */
 function unanswered({ errors = [] }: ExecutionResult): unknown {
-  const failure = errors.map((error) => toFailure(error)).find(({ code }) => code === "internal_error");
+  const failure = errors.map((error) => failureOfError(error)).find(({ code }) => code === "internal_error");
   return failure?.cause ?? failure;
 }

@@ -1,6 +1,5 @@
 /** The doors: REST with its document, the authorization server, the console, and the graph. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { GraphQLSchema } from "graphql";
 import type { Credentials } from "#access/credentials.ts";
 import { recordTokenUse } from "#access/keys/internal-tokens.ts";
 import type { SigningKeys } from "#access/oauth/signing-keys.ts";
@@ -10,16 +9,15 @@ import { fail } from "#foundation/failure.ts";
 import { parseAcceptLanguage } from "#foundation/locales.ts";
 import type { GatewayServices } from "#gateway/call.ts";
 import { addressKey } from "#gateway/client-address.ts";
-import { compileDocument } from "#gateway/compile-document.ts";
 import { addressed } from "#gateway/openapi-addresses.ts";
-import type { Operation } from "#gateway/contract.ts";
 import { type Authentication, authenticate } from "#gateway/credentials.ts";
-import type { Mesh } from "#gateway/mesh.ts";
 import { limitFailure } from "#gateway/limit.ts";
 import { mountOperations } from "#gateway/operations.ts";
 import type { RateLimiter } from "#gateway/rate-limiter.ts";
 import { refuseOtherMethods } from "#gateway/server.ts";
-import { createContext, type GraphServices, type Source } from "#graph/context.ts";
+import { createContext, type GraphContext, type GraphServices, type Source } from "#graph/context.ts";
+import type { Mesh } from "#mesh/open-mesh.ts";
+import type { Run } from "#mesh/run.ts";
 import { findConsoleCaller } from "#web/console/console-caller.ts";
 import { mountCsvReports } from "#web/reports/csv-door.ts";
 import { type GraphqlDoor, mountGraphql } from "#web/graphql/graphql-door.ts";
@@ -29,13 +27,10 @@ import { mountMerchantConsole } from "./merchant-console.ts";
 import { mountCheckoutRoom } from "./checkout-room.ts";
 import { createDetour, type RunPublic } from "./detour.ts";
 import { mountDocsRoom } from "./docs-room.ts";
-import { createPreparation } from "./preparation.ts";
 import type { Settings } from "./settings.ts";
 
-export interface Doors extends Pick<GraphqlDoor, "services" | "log" | "doOnce" | "onCost"> {
+export interface Doors extends Pick<GraphqlDoor, "services" | "log"> {
   readonly mesh: Mesh;
-  /** The graph as REST spells it. */
-  readonly respelled: GraphQLSchema;
   readonly limiter: RateLimiter;
   readonly credentials: Credentials;
   readonly signingKeys: SigningKeys;
@@ -44,52 +39,48 @@ export interface Doors extends Pick<GraphqlDoor, "services" | "log" | "doOnce" |
 }
 
 /** REST with its document, and the graph. */
-export function mountDoors(
-  server: FastifyInstance,
-  { mesh, respelled, services, limiter, credentials, signingKeys, requests, settings, ...door }: Doors,
-): void {
-  const { db, clock, publicUrl, resolvedNames } = services;
-  const { doOnce } = door;
+export function mountDoors(server: FastifyInstance, { mesh, services, limiter, credentials, signingKeys, requests, settings, ...door }: Doors): void {
+  const { db, clock, publicUrl } = services;
+  const { run } = mesh;
   const { corsOrigins } = settings;
-  const prepare = createPreparation(resolvedNames);
-  const { operations, document } = describeApi(respelled, mesh.documents);
-  const compile = compilerOf(respelled, services, createDetour(services, door));
-  mountOperations(server, { db, clock, publicUrl, limiter, credentials, doOnce, noteRequest: requests.note, prepare, compile }, operations);
+  const { operations, document } = describeApi(mesh);
+  const execute = executorOf(run, services, createDetour(services, door));
+  mountOperations(server, { db, clock, publicUrl, limiter, credentials, noteRequest: requests.note, execute }, operations);
   mountAuthorizationServer(server, { services, signingKeys, limiter, log: door.log });
   mountMerchantConsole(server, { services, limiter, log: door.log });
-  mountCheckoutRoom(server, { services, respelled, limiter, doOnce, log: door.log });
+  mountCheckoutRoom(server, { services, run, limiter, log: door.log });
   mountDocument(server, JSON.stringify(addressed(document, publicUrl), null, 2));
   mountDocsRoom(server, { document, publicUrl, settings });
   const authenticateInternal = internalAuthentication(services, { limiter, credentials, isUse: true });
   mountGraphql(server, {
     ...door,
     corsOrigins,
-    schema: mesh.schema,
-    plugins: mesh.plugins,
+    mesh,
     services,
-    prepare,
     authenticate: authenticateInternal,
     recheck: internalAuthentication(services, { limiter, credentials, isUse: false }),
     clientOf,
   });
-  mountCsvReports(server, { schema: mesh.schema, services, authenticate: authenticateInternal, clientOf });
+  mountCsvReports(server, { run, services, authenticate: authenticateInternal, clientOf });
   refuseOtherMethods(server, "/reports/:file", ["GET"]);
   refuseOtherMethods(server, "/graphql", corsOrigins.length > 0 ? ["GET", "POST", "OPTIONS"] : ["GET", "POST"]);
 }
 
 const clientOf = ({ ip }: FastifyRequest): string => addressKey(ip);
 
-/** Each document is compiled once, on the schema that spells enums as REST does. */
-function compilerOf(respelled: GraphQLSchema, services: GraphServices, runPublic: RunPublic): GatewayServices["compile"] {
-  return ({ id, document, languageField, security }: Operation) => {
-    const run = compileDocument(respelled, document, `schema/operations: ${id}`);
-    return ({ viewer, requestId, request, variables }, transaction) => {
-      // Only what says that it varies by Accept-Language may.
-      const languages = languageField === null ? [] : parseAcceptLanguage(request.headers["accept-language"]);
-      const runOn = (source?: Source): ReturnType<typeof run> =>
-        run(createContext(services, { viewer, requestId, languages, operationId: id, client: clientOf(request), source }, transaction), variables);
-      return security.kind === "anonymous" ? runPublic(runOn) : runOn();
+/** Runs the document of a REST operation for its caller. */
+function executorOf(run: Run, services: GraphServices, runPublic: RunPublic): GatewayServices["execute"] {
+  return (call, once) => {
+    const { operation, viewer, requestId, request, variables } = call;
+    const { id, document, languageField, security } = operation;
+    // Only an operation that says so in `Vary` may answer by Accept-Language.
+    const languages = languageField === null ? [] : parseAcceptLanguage(request.headers["accept-language"]);
+    const onOnce: GraphContext["onOnce"] = (answer) => {
+      call.recorded = answer;
     };
+    const asker = { viewer, requestId, languages, operationId: id, client: clientOf(request), once, onOnce };
+    const runOn = (source?: Source): ReturnType<Run> => run(document, createContext(services, { ...asker, source }), { variables });
+    return security.kind === "anonymous" ? runPublic(runOn) : runOn();
   };
 }
 

@@ -4,9 +4,8 @@ import { expect, it } from "vitest";
 import { openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
 import { type ApiDescription, describeApi } from "#app/api-description.ts";
-import { openMesh } from "#gateway/mesh.ts";
-import { respelledSchema } from "#gateway/spelling.ts";
 import graph from "#graph/schema.ts";
+import { openMesh } from "#mesh/open-mesh.ts";
 import { renderFigures } from "#soak/figure-table.ts";
 import { readRecords } from "#soak/record.ts";
 import { eventExamples } from "./generate/event-examples.ts";
@@ -31,7 +30,7 @@ it("schema/schema.graphql is the graph", async () => {
 async function describeNow(): Promise<ApiDescription> {
   const mesh = await openMesh();
   try {
-    return describeApi(respelledSchema(mesh.schema), mesh.documents);
+    return describeApi(mesh);
   } finally {
     mesh.close();
   }

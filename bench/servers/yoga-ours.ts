@@ -7,30 +7,34 @@ import { createServer } from "node:http";
 import { createYoga } from "graphql-yoga";
 import { verifyApiKey } from "#access/keys/api-keys.ts";
 import { anonymous, type Viewer } from "#access/viewer.ts";
-import { compileSubjects } from "#app/event-documents.ts";
+import { createSubjectRender } from "#app/event-documents.ts";
 import { openDatabase } from "#database/connect.ts";
+import { createDoOnce } from "#database/idempotency.ts";
 import { createReadOnly } from "#database/read-only.ts";
 import { systemClock } from "#foundation/clock.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import { parseAcceptLanguage } from "#foundation/locales.ts";
-import { respelledSchema } from "#gateway/spelling.ts";
 import { createContext, type GraphServices } from "#graph/context.ts";
-import graph from "#graph/schema.ts";
+import { lowerCaseEnums } from "#mesh/contract-schema.ts";
+import { openMesh } from "#mesh/open-mesh.ts";
 import { createResolvedNames } from "#webhooks/endpoints/resolved-names.ts";
 
 const { PORT: port, DATABASE_URL: url, PUBLIC_URL: publicUrl = "" } = process.env;
 
 const { db } = await openDatabase({ url });
 // Enums spelled as REST spells them, so that the answers can be compared.
-const schema = respelledSchema(graph, "declared");
-const renderSubject = compileSubjects(schema);
+const mesh = await openMesh();
+const schema = lowerCaseEnums(mesh.schema, "declared");
+const renderSubject = createSubjectRender(mesh);
+const keyring = createKeyring([{ id: "bench", key: Buffer.alloc(32, 7) }]);
 const services: GraphServices = {
   db,
   readOnly: createReadOnly(db),
   clock: systemClock,
   publicUrl,
   rateLimitScale: 0,
-  keyring: createKeyring([{ id: "bench", key: Buffer.alloc(32, 7) }]),
+  keyring,
+  doOnce: createDoOnce({ db, keyring, now: () => systemClock.now() }),
   render: (transaction, subject) => renderSubject(services, transaction, subject),
   wakePayments: () => undefined,
   wakeDeliveries: () => undefined,

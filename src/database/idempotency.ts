@@ -27,6 +27,15 @@ export interface Recorded {
   readonly body: string;
 }
 
+/** A request that may have its effect once only. */
+export interface OnceRequest<Result> {
+  readonly claim: Claim;
+  /** The answer to record for a result without errors. May throw the failure that the result means. */
+  readonly record: (result: Result) => Recorded;
+  /** The recorded body is the result itself, as JSON. */
+  readonly isAnsweredFromRecord?: boolean;
+}
+
 export interface Once {
   readonly recorded: Recorded;
   /** Whether an earlier request had the effect. */

@@ -3,8 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ExecutionResult } from "graphql";
 import type { Clock } from "#foundation/clock.ts";
 import type { Database } from "#database/connect.ts";
-import type { DoOnce, Once } from "#database/idempotency.ts";
-import type { Transaction } from "#database/transaction.ts";
+import type { Once, OnceRequest } from "#database/idempotency.ts";
 import type { Credentials } from "#access/credentials.ts";
 import type { NotedRequest } from "#access/requests/request-log.ts";
 import type { CredentialOwner, Viewer } from "#access/viewer.ts";
@@ -27,7 +26,7 @@ export interface Call {
   recorded: Once | undefined;
 }
 
-/** What the gateway is given: it knows neither the graph nor the rules of commerce. */
+/** What the gateway needs of the service. It knows neither the graph's types nor the rules of commerce. */
 export interface GatewayServices {
   readonly db: Database;
   readonly clock: Clock;
@@ -35,13 +34,10 @@ export interface GatewayServices {
   readonly limiter: RateLimiter;
   /** What verifies what callers show. */
   readonly credentials: Credentials;
-  readonly doOnce: DoOnce;
   /** Takes what became of a request with a credential, at once and without fail. */
   readonly noteRequest: (request: NotedRequest) => void;
-  /** Asks what an operation must know from outside of the database, before its transaction begins. */
-  readonly prepare: (operationId: string, body: unknown) => Promise<void> | void;
-  /** Compiles a document once; what comes back runs it for one call, all of it in the transaction where one is given. */
-  readonly compile: (operation: Operation) => (call: Call, transaction?: Transaction) => Promise<ExecutionResult> | ExecutionResult;
+  /** Runs the call's document through Mesh: once for its key if `once` is given. */
+  readonly execute: (call: Call, once: OnceRequest<ExecutionResult> | null) => Promise<ExecutionResult> | ExecutionResult;
 }
 
 export interface Step {

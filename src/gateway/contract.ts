@@ -5,7 +5,6 @@
 import {
   type DocumentNode,
   type FieldNode,
-  getArgumentValues,
   getNullableType,
   type GraphQLArgument,
   type GraphQLInputType,
@@ -17,13 +16,11 @@ import {
   Kind,
   type OperationDefinitionNode,
   typeFromAST,
-  validate,
 } from "graphql";
-import { type Bucket, isBucket } from "#access/limits.ts";
-import { isScope, type Scope } from "#access/scopes.ts";
+import type { Bucket } from "#access/limits.ts";
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
+import { bucketOf, directiveOf, type Security, securityOf } from "#mesh/operation-security.ts";
 import { answerShape, type Components, fieldsOf, intakeShape, type JsonSchema } from "./shapes.ts";
-import { respelledDocument } from "./spelling.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "DELETE";
 
@@ -34,13 +31,6 @@ export interface Parameter {
   readonly type: GraphQLInputType;
   readonly schema: JsonSchema;
 }
-
-export type Security =
-  | { readonly kind: "anonymous"; readonly bucket: Bucket }
-  /** An API key, or an access token. */
-  | { readonly kind: "api_key"; readonly scope: Scope | null; readonly whileSuspended: boolean }
-  /** An access token alone. */
-  | { readonly kind: "oauth"; readonly scope: null; readonly whileSuspended: false };
 
 /** Failures of some kinds are counted by a path parameter, and by credential. */
 export interface FailureLimit {
@@ -76,22 +66,21 @@ export interface Operation {
   readonly refusals: readonly FailureCode[];
   /** The way from the result's root to the object that holds `data` (and `meta`). */
   readonly envelope: readonly string[];
-  /** Spelled for the schema it is compiled on. */
   readonly document: DocumentNode;
 }
 
-/** `schema` is the respelled one. Throws, naming the document, when one does not fit it. */
+/** The documents are valid on `schema`, the contract's (`mesh/open-mesh.ts`). Throws, with the operation's name, if a directive does not fit. */
 export function readContract(schema: GraphQLSchema, documents: readonly DocumentNode[]): { operations: Operation[]; components: Components } {
   const components: Components = new Map();
   const operations = documents
-    .map((document) => readOperation(schema, respelledDocument(document), components))
+    .map((document) => readOperation(schema, document, components))
     .toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : a.method < b.method ? -1 : 1));
   return { operations, components };
 }
 
 function readOperation(schema: GraphQLSchema, document: DocumentNode, components: Components): Operation {
-  const definition = definitionOf(schema, document);
-  const binding = directive(schema, definition, "rest");
+  const definition = definitionOf(document);
+  const binding = directiveOf(schema, definition, "rest");
   if (binding === undefined) throw new Error(`schema/operations: ${nameOf(definition)} has no @rest.`);
   const path = String(binding["path"]);
   const variables = definition.variableDefinitions ?? [];
@@ -103,7 +92,7 @@ function readOperation(schema: GraphQLSchema, document: DocumentNode, components
     tag: String(binding["tag"]),
     stability: binding["stability"] === "CANDIDATE" ? "candidate" : "stable",
     security: securityOf(schema, definition),
-    isIdempotent: directive(schema, definition, "idempotent") !== undefined,
+    isIdempotent: directiveOf(schema, definition, "idempotent") !== undefined,
     parameters: variables.filter((variable) => !isBody(variable)).map((variable) => readParameter(schema, definition, { variable, path })),
     body: readBody(schema, variables.find(isBody)),
     response: String(binding["response"]),
@@ -118,21 +107,13 @@ function readOperation(schema: GraphQLSchema, document: DocumentNode, components
   };
 }
 
-function definitionOf(schema: GraphQLSchema, document: DocumentNode): OperationDefinitionNode {
+function definitionOf(document: DocumentNode): OperationDefinitionNode {
   const definition = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
   if (definition?.name === undefined) throw new Error("A document under schema/operations has no named operation.");
-  const [fault] = validate(schema, document);
-  if (fault !== undefined) throw new Error(`schema/operations: ${nameOf(definition)}: ${fault.message}`);
   return definition;
 }
 
 const nameOf = (definition: OperationDefinitionNode): string => definition.name?.value ?? "";
-
-function directive(schema: GraphQLSchema, node: OperationDefinitionNode, name: string): Readonly<Record<string, unknown>> | undefined {
-  const definition = schema.getDirective(name);
-  const use = node.directives?.find((candidate) => candidate.name.value === name);
-  return definition && use ? getArgumentValues(definition, use) : undefined;
-}
 
 type VariableNode = NonNullable<OperationDefinitionNode["variableDefinitions"]>[number];
 
@@ -149,31 +130,13 @@ function failureCode(name: unknown): FailureCode {
   return name as FailureCode;
 }
 
-function securityOf(schema: GraphQLSchema, definition: OperationDefinitionNode): Security {
-  const id = nameOf(definition);
-  const [open, requires, oauth] = ["anonymous", "requires", "oauth"].map((name) => directive(schema, definition, name));
-  if ([open, requires, oauth].filter((one) => one !== undefined).length !== 1) {
-    throw new Error(`schema/operations: ${id} must have either @anonymous or @requires or @oauth.`);
-  }
-  if (open !== undefined) return { kind: "anonymous", bucket: bucketOf(id, open["bucket"]) };
-  if (oauth !== undefined) return { kind: "oauth", scope: null, whileSuspended: false };
-  const scope = (requires?.["scope"] ?? null) as string | null;
-  if (typeof scope === "string" && !isScope(scope)) throw new Error(`schema/operations: ${id}: there is no scope ${scope}.`);
-  return { kind: "api_key", scope, whileSuspended: requires?.["whileSuspended"] === true };
-}
-
-function bucketOf(id: string, name: unknown): Bucket {
-  if (typeof name !== "string" || !isBucket(name)) throw new Error(`schema/operations: ${id}: there is no rate limit ${String(name)}.`);
-  return name;
-}
-
 function ownBucketOf(schema: GraphQLSchema, definition: OperationDefinitionNode): Bucket | null {
-  const limited = directive(schema, definition, "limited");
+  const limited = directiveOf(schema, definition, "limited");
   return limited === undefined ? null : bucketOf(nameOf(definition), limited["bucket"]);
 }
 
 function failureLimitOf(schema: GraphQLSchema, definition: OperationDefinitionNode): FailureLimit | null {
-  const limit = directive(schema, definition, "limitFailures");
+  const limit = directiveOf(schema, definition, "limitFailures");
   if (limit === undefined) return null;
   const id = nameOf(definition);
   const codes = (limit["codes"] as readonly string[]).map(failureCode);
@@ -181,7 +144,7 @@ function failureLimitOf(schema: GraphQLSchema, definition: OperationDefinitionNo
 }
 
 function refusalsOf(schema: GraphQLSchema, definition: OperationDefinitionNode): FailureCode[] {
-  const refuses = directive(schema, definition, "refuses");
+  const refuses = directiveOf(schema, definition, "refuses");
   return ((refuses?.["codes"] ?? []) as readonly string[]).map(failureCode);
 }
 

@@ -7,7 +7,7 @@ import { isUseNoted } from "#access/last-used.ts";
 import { credentialIdOf, type IntegratorViewer } from "#access/viewer.ts";
 import { Failure, fail } from "#foundation/failure.ts";
 import type { GatewayServices } from "./call.ts";
-import { challenge, type Door } from "./challenges.ts";
+import { challenge, type Door } from "#access/challenges.ts";
 import { addressKey } from "./client-address.ts";
 import { limitFailure } from "./limit.ts";
 import type { RateLimiter } from "./rate-limiter.ts";

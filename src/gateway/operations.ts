@@ -69,7 +69,7 @@ function mount(server: FastifyInstance, services: GatewayServices, operation: Op
 }
 
 /** Those that may wait for something or have much to do. The others say by the error's code that it was them. */
-const stepsShown: ReadonlySet<string> = new Set(["identify", "validate", "prepare", "execute", "execute once"]);
+const stepsShown: ReadonlySet<string> = new Set(["identify", "validate", "execute"]);
 
 function tracedStep(name: string, run: Run): Run {
   return isTracing() && stepsShown.has(name) ? (call): ReturnType<Run> => tracedPart({ name }, () => run(call)) : run;

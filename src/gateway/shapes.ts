@@ -17,7 +17,7 @@ import {
   type SelectionSetNode,
 } from "graphql";
 import { z } from "zod";
-import { declaredType } from "./spelling.ts";
+import { declaredType } from "#mesh/contract-schema.ts";
 
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
@@ -44,7 +44,8 @@ function leaf(type: GraphQLNamedType): JsonSchema {
   if (!isScalarType(type)) throw new Error(`${type.name} is no leaf.`);
   const schema = builtIn[type.name] ?? (type.extensions["jsonSchema"] as JsonSchema | undefined);
   if (schema === undefined) throw new Error(`The scalar ${type.name} does not say what it looks like in JSON.`);
-  return schema;
+  // Mesh merges the extensions of several sources, and repeats the items of lists.
+  return Array.isArray(schema["examples"]) ? { ...schema, examples: [...new Set<unknown>(schema["examples"])] } : schema;
 }
 
 const described = (description: string | null | undefined): JsonSchema => (description ? { description } : {});
@@ -92,7 +93,8 @@ function named(name: string, shape: JsonSchema, components: Components): JsonSch
 
 export function fieldsOf(selection: SelectionSetNode | undefined): FieldNode[] {
   return (selection?.selections ?? []).map((node) => {
-    if (node.kind !== Kind.FIELD) throw new Error("The documents of operations spell their fields out: no fragments.");
+    if (node.kind !== Kind.FIELD)
+      throw new Error("A selection for REST has fields only: fragments are inlined before, and unions are not supported.");
     return node;
   });
 }

@@ -75,7 +75,7 @@ export const builder = new SchemaBuilder<GraphTypes>({
     authorizeOnSubscribe: true,
   },
   validation: { validationError: ({ issues }) => toValidationFailure(issues) },
-  // The cost of a query is found once, before it runs (web/graphql/graphql-limits.ts); REST's own documents were measured when they were written.
+  // The cost of a query is found once, before it runs (mesh/plugins/limits.ts); the own documents of this service were measured when they were written.
   complexity: { disabled: true, defaultListMultiplier: 20 },
 });
 

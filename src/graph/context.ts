@@ -1,7 +1,9 @@
 /** What every resolver is given: who asks, the database, the time, and loaders that live as long as the request. */
+import type { ExecutionResult } from "graphql";
 import { anonymous, type Viewer } from "#access/viewer.ts";
 import type { SearchCounts } from "#commerce/search/search-counts.ts";
 import type { Database } from "#database/connect.ts";
+import type { DoOnce, Once, OnceRequest } from "#database/idempotency.ts";
 import type { ReadOnly } from "#database/read-only.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
@@ -31,8 +33,12 @@ export interface GraphContext {
   readonly operationId: string | null;
   /** What is being changed; null: it is read. */
   readonly mutation: CalledMutation | null;
-  /** What its mutation prepared before the transaction it is in; undefined where there was none to wait for. */
+  /** What the mutation prepared before its transaction began; undefined if it prepares nothing. */
   readonly prepared: unknown;
+  /** The idempotency of a REST operation; null if it has none, and for GraphQL documents, which have their key in an argument. */
+  readonly once: OnceRequest<ExecutionResult> | null;
+  /** Called when a request with an idempotency key was answered. */
+  readonly onOnce: ((answer: Once) => void) | undefined;
   /** Inside of a transaction its handle: then everything goes through it. */
   readonly db: Database;
   readonly services: GraphServices;
@@ -70,6 +76,10 @@ export interface GraphServices extends Source {
   readonly readOnly: ReadOnly;
   /** What subscriptions follow; without it there are none. */
   readonly watch?: Watch;
+  /** Runs a change once for its idempotency key. */
+  readonly doOnce: DoOnce;
+  /** Takes the cost of each client document that is executed, for metrics. */
+  readonly noteCost?: (cost: number) => void;
   /** Renders what an event is about. */
   readonly render: RenderSubject;
   /** Tells who talks to payment providers that there is something to do. */
@@ -91,6 +101,8 @@ export interface Asker {
   readonly operationId?: string | null;
   /** Where what it asks is read, if not in the shop's own database. */
   readonly source?: Source | undefined;
+  readonly once?: OnceRequest<ExecutionResult> | null;
+  readonly onOnce?: GraphContext["onOnce"];
 }
 
 export function createContext(services: GraphServices, asker: Asker, transaction?: Transaction): GraphContext {
@@ -105,6 +117,8 @@ export function createContext(services: GraphServices, asker: Asker, transaction
     operationId: asker.operationId ?? null,
     mutation: null,
     prepared: undefined,
+    once: asker.once ?? null,
+    onOnce: asker.onOnce,
     db,
     services,
     clock: services.clock,
@@ -112,4 +126,9 @@ export function createContext(services: GraphServices, asker: Asker, transaction
     rateLimitScale: services.rateLimitScale,
     loaders: createLoaders({ db, clock: services.clock, reads: transaction === undefined ? source.reads : undefined }),
   };
+}
+
+/** The same caller's context inside a transaction: every resolver and loader uses the transaction's handle. */
+export function contextInTransaction<Context extends GraphContext>(context: Context, transaction: Transaction): Context {
+  return { ...context, db: transaction, loaders: createLoaders({ db: transaction, clock: context.clock, reads: undefined }) };
 }

@@ -5,6 +5,8 @@ export const depthMax = 12;
 export const aliasesMax = 200;
 export const directivesMax = 5;
 export const tokensMax = 1000;
+/** Faults of validation in one answer. */
+export const faultsMax = 20;
 export const executionMsMax = 10_000;
 
 /** REST's own documents are ours: they were measured when they were written, and are not measured again. */

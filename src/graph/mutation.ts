@@ -16,7 +16,7 @@ import { recordMutation } from "#graph/access/record-mutation.ts";
 import { tellAccess } from "#graph/access/tell-access.ts";
 import { type Cause, withOutbox } from "#webhooks/outbox.ts";
 import { builder, type Caller, callerOf, staff } from "./builder.ts";
-import type { GraphContext } from "./context.ts";
+import type { GraphContext, GraphServices } from "./context.ts";
 import { ownerOf, tenantOf } from "./tenancy.ts";
 
 type Types = (typeof builder)["$inferSchemaTypes"];
@@ -41,7 +41,7 @@ interface MutationParts<Input extends object, Changed, Type extends TypeParam<Ty
   readonly isKeyRequired?: boolean;
 }
 
-/** Found by the door of the graph, which holds the request to it (web/graphql/graphql-once.ts). */
+/** The argument that makes a mutation happen once; the plugin `mesh/plugins/idempotency.ts` holds requests to it. */
 export const idempotencyKeyArgument = "idempotencyKey";
 
 export const idempotencyKeyDescription =
@@ -80,7 +80,19 @@ interface AccessParts<Input extends object, Changed, Type extends TypeParam<Type
   readonly change: AccessWork<Ready, Changed>;
 }
 
-type Prepare = (input: unknown) => unknown;
+/**
+ * What a mutation does before its transaction begins, because it takes long or asks the network. Declared in the
+ * field's extensions, and called with the field's `input` by whoever opens the transaction.
+ */
+export type MutationPreparation<Input = unknown> = (input: Input, services: GraphServices) => unknown;
+
+/** The extensions of a field with a preparation. */
+export const preparing = <Input>(prepare: MutationPreparation<Input> | undefined): { readonly prepare?: MutationPreparation<Input> } =>
+  prepare === undefined ? {} : { prepare };
+
+/** Undefined if the mutation prepares nothing. */
+export const preparationOf = ({ extensions }: Pick<GraphQLField<unknown, unknown>, "extensions">): MutationPreparation | undefined =>
+  (extensions as { readonly prepare?: MutationPreparation }).prepare;
 
 /** Open to the callers named; a token of one merchant changes what is that merchant's. */
 export function accessMutation<Input extends object, Changed, Type extends TypeParam<Types>, Ready = Input>(
@@ -88,7 +100,7 @@ export function accessMutation<Input extends object, Changed, Type extends TypeP
   parts: AccessParts<Input, Changed, Type, Ready>,
 ): void {
   const { description, input, type, change, answer, callers, refuse, isKeyRequired = false } = parts;
-  const prepare = (parts.prepare ?? ((given) => given)) as Prepare;
+  const { prepare } = parts;
   builder.mutationField(name, (t) =>
     t.field({
       type,
@@ -101,18 +113,12 @@ export function accessMutation<Input extends object, Changed, Type extends TypeP
       resolve: (async (_root: unknown, args: { input: Input }, context: GraphContext) => {
         const refusal = refuse?.(context.viewer);
         if (refusal !== undefined) throw refusal;
-        const ready = (context.prepared ?? (await prepare(args.input))) as Ready;
+        const ready = (prepare === undefined ? args.input : (context.prepared ?? (await prepare(args.input)))) as Ready;
         return answer(context, await changeAccess(context, (transaction, access) => change(transaction, access, ready)));
       }) as never,
-      extensions: { prepare },
+      extensions: preparing(prepare),
     }),
   );
-}
-
-/** For who opens a mutation's transaction around it. */
-export async function prepareMutation({ extensions }: GraphQLField<unknown, unknown>, input: unknown): Promise<unknown> {
-  const prepare = extensions["prepare"] as Prepare | undefined;
-  return prepare?.(input);
 }
 
 /** Changes who may do what: all of it, what is told about it included, or nothing. */

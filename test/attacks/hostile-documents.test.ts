@@ -2,7 +2,7 @@
 import { getIntrospectionQuery } from "graphql";
 import { describe, expect, it } from "vitest";
 import { mapQuery } from "#browser/type-map/introspection.ts";
-import { faultsMax } from "#web/graphql/graphql-rules.ts";
+import { faultsMax } from "#graph/limits.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
 import { type HostileDocument, hostileDocuments } from "./hostile-documents.ts";

@@ -41,10 +41,8 @@ describe("an operation with a scope and a body", () => {
         publicUrl,
         limiter: createMemoryLimiter(1),
         credentials: world.app.credentials,
-        prepare: () => undefined,
         noteRequest: () => undefined,
-        doOnce: () => Promise.reject(new Error("The operation is not idempotent.")),
-        compile: () => (call) => {
+        execute: (call) => {
           executed.push(call.variables);
           return { data: { data: call.variables["thingId"] === "gone" ? null : { id: call.variables["thingId"], size: 1 } } };
         },
@@ -121,14 +119,10 @@ describe("an operation with a scope and a body", () => {
     expect({ status, code: body.error.code }).toEqual({ status: 404, code: "resource_not_found" });
   });
 
-  it("is refused at start when its document does not fit the graph", () => {
-    expect(() =>
-      readContract(schema, [
-        parse('query x @rest(method: GET, path: "/x", tag: "X", response: "X") @anonymous(bucket: "anon-read") { data: nothing }'),
-      ]),
-    ).toThrow(/schema\/operations: x: Cannot query field/);
-    expect(() => readContract(schema, [parse('query x @rest(method: GET, path: "/x", tag: "X", response: "X") { data: ping }')])).toThrow(
-      /either @anonymous or @requires/,
-    );
+  it("stops the start unless it has exactly one of @anonymous, @requires and @oauth", () => {
+    for (const security of ["", '@anonymous(bucket: "anon-read") @requires']) {
+      const text = `query x @rest(method: GET, path: "/x", tag: "X", response: "X") ${security} { data: ping }`;
+      expect(() => readContract(schema, [parse(text)])).toThrow("x must have exactly one of @anonymous, @requires and @oauth.");
+    }
   });
 });

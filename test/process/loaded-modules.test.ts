@@ -27,13 +27,10 @@ it("on PostgreSQL without the demo: nothing of the embedded database, the demo, 
   expect(modules).toContain("graphql-jit");
   expect(modules).toContain("gateway/operations.ts");
   for (const name of [
-    "@babel/parser",
     "@electric-sql/pglite",
     "@graphql-codegen/core",
     "@graphql-mesh/cli",
-    "@graphql-mesh/config",
-    "@graphql-mesh/graphql",
-    "@graphql-tools/load",
+    "@graphql-mesh/openapi",
     "@graphql-yoga/render-graphiql",
     "cli-progress",
     "cosmiconfig",

@@ -11,8 +11,13 @@ const main = new URL("../../src/main.ts", import.meta.url).pathname;
 
 /** A folder of its own for a test, gone after it. */
 export function temporaryFolder(): string {
+  return temporaryFolderUntil(onTestFinished);
+}
+
+/** Removed when `end` says so, for example `afterAll`. */
+export function temporaryFolderUntil(end: (work: () => void) => void): string {
   const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-test-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  end(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 

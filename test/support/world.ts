@@ -59,11 +59,13 @@ export interface WorldOptions {
   readonly resolveName?: ResolveName;
   /** What it does beside serving, once it listens; everything unless told. */
   readonly role?: Role;
+  /** The folder of another `.meshrc.yaml`. */
+  readonly meshFolder?: string;
 }
 
 export async function createWorld(
   engine: Engine = "pglite",
-  { environment = {}, resolveName = () => Promise.resolve([]), role = "all" }: WorldOptions = {},
+  { environment = {}, resolveName = () => Promise.resolve([]), role = "all", ...mesh }: WorldOptions = {},
 ): Promise<World> {
   const statements: string[] = [];
   const logged: Record<string, unknown>[] = [];
@@ -73,7 +75,7 @@ export async function createWorld(
   const demo = readDemo(dataDir);
   const settings = readSettings({ PORT: "4000", PUBLIC_URL: publicUrl, DATA_DIR: dataDir, RATE_LIMIT_SCALE: "0", ...environment });
   const log = createLog("info", { write: (line: string) => void logged.push(JSON.parse(line) as Record<string, unknown>) });
-  const app = await createApp({ settings, log, clock, database, resolveName, role });
+  const app = await createApp({ settings, log, clock, database, resolveName, role, ...mesh });
   statements.length = 0;
 
   const send: World["send"] = async ({ method, url, headers = {}, body }) => {

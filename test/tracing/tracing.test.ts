@@ -73,7 +73,7 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
       "commerce.operation.id": "applyPublicCartPromotion",
       "commerce.installation.id": expect.stringMatching(/^ins_/),
     });
-    const executed = named(within(root), "execute once");
+    const executed = named(within(root), "execute");
     expect(within(root).map(({ name }) => name)).toEqual(expect.arrayContaining(["identify", "validate"]));
     const transaction = named(within(executed), "transaction");
     expect(transaction.attributes).toMatchObject({ "commerce.transaction.outcome": "commit", "commerce.db.connection_wait_ms": expect.any(Number) });
@@ -88,7 +88,7 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
   it("show a refusal by its code, and no fault where it is the caller's; its transaction is rolled back", async () => {
     const root = await spanOf(await apply("NO-SUCH-CODE"));
     expect(root).toMatchObject({ isFailed: false, attributes: { "error.type": "promotion_code_not_found", "http.response.status_code": 404 } });
-    const transaction = named(within(named(within(root), "execute once")), "transaction");
+    const transaction = named(within(named(within(root), "execute")), "transaction");
     expect(transaction.attributes).toMatchObject({ "commerce.transaction.outcome": "rollback" });
   });
 
@@ -217,7 +217,7 @@ describe.each(["pglite", "postgres"] as const)("traces on %s", (engine) => {
     await expect.poll(attempts).toHaveLength(2);
     expect(new Set(attempts().map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`))).toEqual(new Set(ours.map((one) => one["traceparent"])));
     expect(new Set(attempts().map(({ traceId }) => traceId)).size).toBe(1);
-    const cause = named(within(root), "execute once");
+    const cause = named(within(root), "execute");
     for (const { links, parentSpanId } of attempts()) {
       expect(parentSpanId).toBeUndefined();
       expect(links).toMatchObject([{ traceId: cause.traceId, spanId: cause.spanId }]);

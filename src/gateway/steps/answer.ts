@@ -1,8 +1,9 @@
-/** Sends what the document gave, in the contract's envelope; its first error is the operation's failure, a null on the way to `data` its 404. */
+/** Sends the result of the document in the contract's envelope. A null on the way to `data` is the operation's 404. */
 import type { ExecutionResult } from "graphql";
-import { fail, toFailure } from "#foundation/failure.ts";
+import { fail } from "#foundation/failure.ts";
 import { type Step } from "#gateway/call.ts";
 import type { Operation } from "#gateway/contract.ts";
+import { failureOfError } from "#mesh/public-error.ts";
 
 export const answer: Step = {
   name: "answer",
@@ -27,13 +28,13 @@ export const answer: Step = {
   },
 };
 
-/** The body of a 200, or the failure that the result stands for. */
+/** The body of a 200. Throws the failure that the result means: its first error, or the operation's 404. */
 export function renderAnswer(
   { envelope, notFound }: Operation,
   result: ExecutionResult | undefined,
 ): { readonly text: string; readonly data: unknown } {
   const [error] = result?.errors ?? [];
-  if (error !== undefined) throw toFailure(error);
+  if (error !== undefined) throw failureOfError(error);
   let body: unknown = result?.data;
   for (const step of envelope) body = field(body, step);
   const data = field(body, "data");

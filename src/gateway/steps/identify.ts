@@ -5,9 +5,9 @@ import type { IntegratorViewer } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
 import { createAdmission } from "#gateway/admission.ts";
 import type { Call, Step } from "#gateway/call.ts";
-import type { Door } from "#gateway/challenges.ts";
-import type { Security } from "#gateway/contract.ts";
+import type { Door } from "#access/challenges.ts";
 import { type Authentication, authenticate, isCredentialUseNoted, noteCredentialUse, verifyIntegrator } from "#gateway/credentials.ts";
+import type { Security } from "#mesh/operation-security.ts";
 
 export const identify: Step = {
   name: "identify",

@@ -5,12 +5,10 @@
 import { type Step } from "#gateway/call.ts";
 import { answer } from "./answer.ts";
 import { execute } from "./execute.ts";
-import { executeOnce } from "./execute-once.ts";
 import { identify } from "./identify.ts";
 import { limitByAddress } from "./limit-by-address.ts";
 import { limitByKey } from "./limit-by-key.ts";
 import { limitFailures } from "./limit-failures.ts";
-import { prepare } from "./prepare.ts";
 import { requireIdempotencyKey } from "./require-idempotency-key.ts";
 import { requireScope } from "./require-scope.ts";
 import { validate } from "./validate.ts";
@@ -23,8 +21,6 @@ export const steps: readonly Step[] = [
   requireIdempotencyKey,
   validate,
   limitFailures,
-  prepare,
   execute,
-  executeOnce,
   answer,
 ];

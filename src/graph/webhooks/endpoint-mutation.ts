@@ -5,7 +5,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder, type Caller, integrators, staff } from "#graph/builder.ts";
 import type { GraphContext } from "#graph/context.ts";
-import { causeOf, changeOf, idempotencyKeyArgument, idempotencyKeyDescription } from "#graph/mutation.ts";
+import { causeOf, changeOf, idempotencyKeyArgument, idempotencyKeyDescription, type MutationPreparation, preparing } from "#graph/mutation.ts";
 import { tenantOf } from "#graph/tenancy.ts";
 import type { EndpointTenant } from "#webhooks/endpoints/change-endpoint.ts";
 
@@ -17,7 +17,12 @@ interface EndpointMutation<Input extends object, Changed, Type extends TypeParam
   readonly type: Type;
   readonly change: (transaction: Transaction, tenant: EndpointTenant, input: Input & { readonly endpointId: string }) => Promise<Changed>;
   readonly answer: (changed: Changed) => ShapeFromTypeParam<Types, Type, false>;
+  readonly prepare?: MutationPreparation<Input>;
 }
+
+/** Looks up where the name of an endpoint's URL leads to. The rule reads the answer from `resolvedNames`. */
+export const resolveEndpointUrl: MutationPreparation<{ readonly url?: string | null | undefined }> = ({ url }, { resolvedNames }) =>
+  typeof url === "string" ? resolvedNames.prepare(url) : undefined;
 
 /** Who runs a merchant; over REST an installation, for itself. */
 export const installationsAndStaff: readonly Caller[] = [...integrators, ...staff];
@@ -26,7 +31,7 @@ export function endpointMutation<Input extends object, Changed, Type extends Typ
   name: string,
   parts: EndpointMutation<Input, Changed, Type>,
 ): void {
-  const { description, input, type, change, answer } = parts;
+  const { description, input, type, change, answer, prepare } = parts;
   builder.mutationField(name, (t) =>
     t.field({
       type,
@@ -44,6 +49,7 @@ export function endpointMutation<Input extends object, Changed, Type extends Typ
           await changeEndpointOf(context, merchantId, (transaction, tenant) => change(transaction, tenant, { ...args.input, endpointId })),
         );
       }) as never,
+      extensions: preparing(prepare),
     }),
   );
 }

@@ -3,7 +3,7 @@ import { isIntegrator } from "#access/viewer.ts";
 import { failAt } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import type { GraphContext } from "#graph/context.ts";
-import { idempotencyKeyArgument, idempotencyKeyDescription } from "#graph/mutation.ts";
+import { idempotencyKeyArgument, idempotencyKeyDescription, preparing } from "#graph/mutation.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
 import { createEndpoint } from "#webhooks/endpoints/create-endpoint.ts";
 import { type EndpointWithSecret, rotateSecret, type SecretShown } from "#webhooks/endpoints/endpoint-secrets.ts";
@@ -11,7 +11,7 @@ import { testEndpoint } from "#webhooks/endpoints/ping.ts";
 import { deleteEndpoint, disableEndpoint, enableEndpoint } from "#webhooks/endpoints/switch-endpoint.ts";
 import { updateEndpoint } from "#webhooks/endpoints/update-endpoint.ts";
 import { EndpointCreateInput, EndpointTransitionInput, EndpointUpdateInput, SecretRotateInput } from "./endpoint-inputs.ts";
-import { changeEndpointOf, endpointMutation, installationsAndStaff, requireOnce } from "./endpoint-mutation.ts";
+import { changeEndpointOf, endpointMutation, installationsAndStaff, requireOnce, resolveEndpointUrl } from "./endpoint-mutation.ts";
 
 const SecretValue = builder.objectRef<SecretShown>("WebhookSecretValue").implement({
   description: "A secret in full. It is in this answer and nowhere else.",
@@ -63,6 +63,7 @@ builder.mutationField("webhookEndpointCreate", (t) =>
       const owner = installationOf(context, installationId);
       return changeEndpointOf(context, merchantId, (transaction, tenant) => createEndpoint(transaction, tenant, { ...input, installationId: owner }));
     },
+    extensions: preparing(resolveEndpointUrl),
   }),
 );
 
@@ -70,6 +71,7 @@ endpointMutation("webhookEndpointUpdate", {
   description: "Changes a webhook endpoint.",
   input: EndpointUpdateInput,
   type: WebhookEndpointRef,
+  prepare: resolveEndpointUrl,
   change: updateEndpoint,
   answer: (endpoint) => endpoint,
 });

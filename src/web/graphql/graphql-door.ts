@@ -1,50 +1,33 @@
 /**
- * The door to the graph for internal frontends, analysts and the console's pages: POST /graphql, served by Yoga from the Mesh instance. It takes internal
+ * The door to the graph for internal frontends, analysts and the console's pages: POST /graphql. Yoga reads the requests, Mesh executes them. It takes internal
  * tokens, and the console's session from the console's own pages; every error leaves with the body that the REST contract has under `error`.
  */
-import { maxAliasesPlugin } from "@escape.tech/graphql-armor-max-aliases";
-import { maxDepthPlugin } from "@escape.tech/graphql-armor-max-depth";
-import { maxDirectivesPlugin } from "@escape.tech/graphql-armor-max-directives";
-import { maxTokensPlugin } from "@escape.tech/graphql-armor-max-tokens";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { GraphQLSchema } from "graphql";
+import type { DocumentNode, ExecutionArgs } from "graphql";
 import { createYoga, type Plugin } from "graphql-yoga";
-import { credentialIdOf, type InternalViewer } from "#access/viewer.ts";
-import type { DoOnce } from "#database/idempotency.ts";
+import { LRUCache } from "lru-cache";
+import type { InternalViewer } from "#access/viewer.ts";
 import { orUnavailable } from "#database/unavailable.ts";
 import { type Failure, fail, toErrorBody, toFailure } from "#foundation/failure.ts";
 import { parseAcceptLanguage } from "#foundation/locales.ts";
 import type { Log } from "#foundation/log.ts";
 import { type Asker, createContext, type GraphContext, type GraphServices } from "#graph/context.ts";
-import { aliasesMax, depthMax, directivesMax, tokensMax } from "#graph/limits.ts";
-import { type Arrival, noteCredential, replayedOf, setViewer, viewerOf } from "./asker.ts";
+import type { Mesh } from "#mesh/open-mesh.ts";
+import { type Arrival, noteCredential, replayedOf, setReplayed, setViewer, viewerOf } from "./asker.ts";
 import { buyerReferenceOf } from "./buyer-reference.ts";
-import { limitCost, limitTime, requireCleanText } from "./graphql-limits.ts";
-import { compileQueryText } from "./graphql-compiled.ts";
-import { keepFailures, showFailures } from "./graphql-failures.ts";
-import { createKeptQueries, documentCaches, type KeptQueries } from "./graphql-kept.ts";
-import { answerKnown, type KnownDoor } from "./graphql-known.ts";
-import { answerOnce } from "./graphql-once.ts";
-import { checkOnce, limitIntrospection, limitNames } from "./graphql-rules.ts";
+import { showFailures } from "./graphql-failures.ts";
 import { sendEvents } from "./event-stream.ts";
-import { traceExecution } from "./graphql-trace.ts";
 import { noteAccept, resultsOf, streamSubscriptions } from "./graphql-stream.ts";
 import { createOpenStreams, type OpenStreams } from "./open-streams.ts";
 
 export interface GraphqlDoor {
-  readonly schema: GraphQLSchema;
-  readonly plugins: readonly Plugin[];
+  readonly mesh: Pick<Mesh, "schema" | "run" | "serverPlugins">;
   readonly services: GraphServices;
   readonly log: Log;
   readonly corsOrigins: readonly string[];
-  readonly doOnce: DoOnce;
-  /** Asks what a mutation must know from outside of the database, before its transaction begins. */
-  readonly prepare: (mutation: string, input: unknown) => Promise<void> | void;
   readonly authenticate: (request: FastifyRequest) => Promise<InternalViewer>;
   /** The same of who was let in before, without it counting as another use. */
   readonly recheck: (request: FastifyRequest) => Promise<InternalViewer>;
-  /** Told what each document costs that is let in. */
-  readonly onCost: (cost: number) => void;
   /** Under which name a caller's address is counted. */
   readonly clientOf: (request: FastifyRequest) => string;
 }
@@ -53,16 +36,13 @@ const mebibyte = 1024 * 1024;
 const bytesMaxOf = ({ role }: InternalViewer): number => (role === "admin" || role === "operator" ? 8 : 1) * mebibyte;
 
 export function mountGraphql(server: FastifyInstance, door: GraphqlDoor): void {
-  const kept = createKeptQueries((text) => compileQueryText(door.schema, text));
   const streams = createOpenStreams({ clock: door.services.clock, recheck: door.recheck });
   server.addHook("preClose", (done) => {
     streams.close();
     door.services.watch?.close();
     done();
   });
-  const yoga = createGraphYoga(door, { kept, streams });
-  const contextOf = contextsOf(door);
-  const known: KnownDoor = { kept, contextOf, publicUrl: door.services.publicUrl, log: door.log, onCost: door.onCost };
+  const yoga = createGraphYoga(door, streams);
   const preflight = corsOf(door.corsOrigins);
 
   server.route({
@@ -82,13 +62,6 @@ export function mountGraphql(server: FastifyInstance, door: GraphqlDoor): void {
     },
     errorHandler: (error, request, reply) => answerFailure(error, { request, reply, door }),
     handler: async (request, reply) => {
-      const answer = await answerKnown(request, known);
-      if (answer !== undefined)
-        return reply
-          .code(answer.status)
-          .header("cache-control", "no-store")
-          .header("content-type", "application/json; charset=utf-8")
-          .send(answer.text);
       // Whatever a client accepts, it gets JSON, but for subscriptions: a refusal it cannot read would help nobody.
       noteAccept(request);
       request.raw.headers.accept = "application/json";
@@ -119,7 +92,12 @@ function contextsOf({ services, clientOf }: Pick<GraphqlDoor, "services" | "clie
     if (viewer === undefined) throw fail("credentials_missing");
     // Analysts change nothing: nobody's next step depends on what they read.
     const source = viewer.role === "analyst" ? services.replica?.ofAnalysts : undefined;
-    return createContext(services, { ...askerOf(request, viewer), client: clientOf(request), source });
+    return createContext(services, {
+      ...askerOf(request, viewer),
+      client: clientOf(request),
+      source,
+      onOnce: ({ isReplay }) => setReplayed(request, isReplay),
+    });
   };
 }
 
@@ -130,15 +108,11 @@ const askerOf = (request: FastifyRequest, viewer: InternalViewer): Omit<Asker, "
   buyerReference: buyerReferenceOf(request),
 });
 
-interface YogaParts {
-  readonly kept: KeptQueries;
-  readonly streams: OpenStreams;
-}
-
 function createGraphYoga(
-  { schema, plugins, services, log, doOnce, prepare, recheck, clientOf, onCost }: GraphqlDoor,
-  { kept, streams }: YogaParts,
+  { mesh, services, log, recheck, clientOf }: GraphqlDoor,
+  streams: OpenStreams,
 ): ReturnType<typeof createYoga<Arrival, GraphContext>> {
+  const { schema, run } = mesh;
   const contextOf = contextsOf({ services, clientOf });
   return createYoga<Arrival, GraphContext>({
     schema,
@@ -153,27 +127,11 @@ function createGraphYoga(
     context: ({ asker }) => contextOf(asker),
     parserAndValidationCache: documentCaches(),
     plugins: [
-      ...plugins,
-      maxTokensPlugin({ n: tokensMax }),
-      maxDepthPlugin({ n: depthMax, ignoreIntrospection: true }),
-      maxAliasesPlugin({ n: aliasesMax, allowList: [] }),
-      maxDirectivesPlugin({ n: directivesMax }),
-      limitNames(),
-      limitIntrospection(),
-      checkOnce(),
-      requireCleanText(),
-      limitCost(schema, onCost),
-      noteQueries(kept),
-      limitTime(),
-      keepFailures(),
-      answerOnce({
-        doOnce,
-        prepare,
-        contextIn: (context, transaction) => ({ ...context, ...createContext(services, context, transaction) }),
-      }),
-      ...traceExecution(),
+      ...mesh.serverPlugins,
+      executeThroughMesh(run),
       streamSubscriptions({
         schema,
+        run,
         streams,
         recheck,
         contextOf: (asker, viewer) => createContext(services, { ...askerOf(asker, viewer), client: clientOf(asker) }),
@@ -185,14 +143,38 @@ function createGraphYoga(
   });
 }
 
-function noteQueries(kept: KeptQueries): Plugin<GraphContext> {
-  return {
-    onExecute({ args }) {
-      const { viewer, params } = args.contextValue;
-      if (viewer.kind === "internal" && params.query !== undefined) kept.note(params.query, credentialIdOf(viewer));
-    },
-  };
+/** Yoga parses and validates; Mesh executes, with the policies of `.meshrc.yaml`. */
+const executeThroughMesh = (run: Mesh["run"]): Plugin<GraphContext> => ({
+  onExecute: ({ setExecuteFn }) => {
+    setExecuteFn(({ document, contextValue, variableValues, operationName }: ExecutionArgs) =>
+      run(document, contextValue as GraphContext, { variables: variableValues, operationName }),
+    );
+  },
+});
+
+const documentsMax = 1_000;
+/** Characters. A parsed document takes memory by the length of its text. */
+const documentLengthMax = 16_384;
+const documentsLengthMax = 8 * 1024 * 1024;
+
+interface TextCache<Value extends object> {
+  readonly get: (text: string) => Value | undefined;
+  readonly set: (text: string, value: Value) => unknown;
 }
+
+/** Yoga's caches of parsed documents and of documents that do not parse, bounded in memory. */
+const documentCaches = (): { readonly documentCache: TextCache<DocumentNode>; readonly errorCache: TextCache<Error> } => ({
+  documentCache: createTextCache(),
+  errorCache: createTextCache(),
+});
+
+const createTextCache = <Value extends object>(): TextCache<Value> =>
+  new LRUCache<string, Value>({
+    max: documentsMax,
+    maxSize: documentsLengthMax,
+    maxEntrySize: documentLengthMax,
+    sizeCalculation: (_value, text) => text.length + 1,
+  });
 
 interface Refusal {
   readonly request: FastifyRequest;

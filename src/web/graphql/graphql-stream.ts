@@ -6,7 +6,6 @@ import type { FastifyRequest } from "fastify";
 import {
   createSourceEventStream,
   type DocumentNode,
-  execute,
   type ExecutionArgs,
   type ExecutionResult,
   type FragmentDefinitionNode,
@@ -21,14 +20,18 @@ import { credentialIdOf, type InternalViewer } from "#access/viewer.ts";
 import { orUnavailable } from "#database/unavailable.ts";
 import { Failure, failAt, toFailure } from "#foundation/failure.ts";
 import type { GraphContext } from "#graph/context.ts";
+import { requireClean } from "#mesh/clean-text.ts";
+import { costFor, requireAffordable } from "#mesh/plugins/limits.ts";
+import { PublicError } from "#mesh/public-error.ts";
+import type { Run } from "#mesh/run.ts";
 import type { Arrival } from "./asker.ts";
 import type { Results, Told } from "./event-stream.ts";
-import { asGraphqlError, type FailureServices, showResult } from "./graphql-failures.ts";
-import { requireAffordable, requireClean, withinTime } from "./graphql-limits.ts";
+import { type FailureServices, showResult } from "./graphql-failures.ts";
 import type { OpenStream, OpenStreams } from "./open-streams.ts";
 
 export interface StreamDoor extends FailureServices {
   readonly schema: GraphQLSchema;
+  readonly run: Run;
   readonly streams: OpenStreams;
   /** Who asks, now. */
   readonly recheck: (asker: FastifyRequest) => Promise<InternalViewer>;
@@ -56,7 +59,7 @@ export function streamSubscriptions(door: StreamDoor): Plugin<GraphContext> {
         try {
           return await begin(args as unknown as Subscribing, door);
         } catch (error) {
-          if (error instanceof Failure) return { errors: [asGraphqlError(error)] };
+          if (error instanceof Failure) return { errors: [asPublicError(error, args.contextValue)] };
           throw error;
         }
       });
@@ -74,16 +77,17 @@ async function begin(args: Subscribing, door: StreamDoor): Promise<ExecutionResu
   if (!accepting.has(asker)) throw notAccepted();
   requireClean(args);
   requireRoot(args);
-  const cost = requireAffordable(door.schema, args);
+  const cost = costFor({ ...args, schema: door.schema });
+  requireAffordable(cost);
   if (viewer.kind !== "internal") throw new Error("Only internal tokens and people come through this door.");
   const stream = door.streams.open(asker, credentialIdOf(viewer));
   try {
     const source = await createSourceEventStream(args);
     if (!(Symbol.asyncIterator in source)) return refused(stream, source);
     const steps = source[Symbol.asyncIterator]();
-    const tell = (step: unknown): Promise<Told> => tellStep(step, { args, door, extensions: { cost } });
+    const tell = (step: unknown): Promise<Told> => tellStep(step, args, door);
     const tellEnd = (reason: unknown): object | undefined =>
-      reason instanceof Failure ? showResult({ errors: [asGraphqlError(reason)] }, asker, door).result : undefined;
+      reason instanceof Failure ? showResult({ errors: [asPublicError(reason, args.contextValue)] }, asker, door) : undefined;
     begun.set(asker, { ...stream, steps, tell, tellEnd });
     return { data: {} };
   } catch (error) {
@@ -132,26 +136,23 @@ const notAccepted = (): Failure =>
     message: "A subscription is answered with server-sent events: send it by POST with `Accept: text/event-stream`.",
   });
 
-interface Telling {
-  readonly args: Subscribing;
-  readonly door: StreamDoor;
-  readonly extensions: Readonly<Record<string, unknown>>;
-}
-
-async function tellStep(step: unknown, { args, door, extensions }: Telling): Promise<Told> {
+async function tellStep(step: unknown, args: Subscribing, door: StreamDoor): Promise<Told> {
   const { asker } = args.contextValue;
   const result = await runStep(step, args, door);
   const isLast = Object.values(result.data ?? {}).every((value) => value === null);
-  return { result: showResult({ ...result, extensions }, asker, door).result, isLast };
+  return { result: showResult(result, asker, door), isLast };
 }
 
-async function runStep(step: unknown, args: Subscribing, { recheck, contextOf, schema }: StreamDoor): Promise<ExecutionResult> {
+/** Executes the document on one event, for the caller as it is now. */
+async function runStep(step: unknown, args: Subscribing, { recheck, contextOf, run }: StreamDoor): Promise<ExecutionResult> {
   const { asker } = args.contextValue;
+  const { document, operationName, variableValues: variables } = args;
   try {
-    const contextValue = contextOf(asker, await recheck(asker));
-    return await withinTime(Promise.resolve(execute({ ...args, schema, rootValue: step, contextValue })));
+    return await run(document, contextOf(asker, await recheck(asker)), { variables, operationName, rootValue: step });
   } catch (error) {
-    // Told and logged as everywhere else: the stream would be cut without a word.
-    return { errors: [asGraphqlError(orUnavailable(toFailure(error)))] };
+    // Sent and logged as everywhere else: otherwise the stream would end without a reason.
+    return { errors: [asPublicError(orUnavailable(toFailure(error)), args.contextValue)] };
   }
 }
+
+const asPublicError = (failure: Failure, context: GraphContext): PublicError => new PublicError(failure, context);

@@ -1,39 +1,38 @@
 /** Reports as tables: GET /reports/NAME.csv, for whoever may ask the graph for them, with the same token, rules and limits. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { execute, type ExecutionResult, type GraphQLError, type GraphQLSchema } from "graphql";
+import type { GraphQLError } from "graphql";
 import type { InternalViewer } from "#access/viewer.ts";
 import { type Failure, fail, type FailureDetail, toFailure } from "#foundation/failure.ts";
 import { isDay } from "#foundation/period.ts";
 import { isCleanText } from "#foundation/text.ts";
 import { createContext, type GraphServices } from "#graph/context.ts";
+import { PublicError } from "#mesh/public-error.ts";
+import type { Run } from "#mesh/run.ts";
 import { noteCredential } from "#web/graphql/asker.ts";
-import { withinTime } from "#web/graphql/graphql-limits.ts";
 import { toCsv } from "./csv.ts";
 import { type CsvReport, csvReports } from "./csv-reports.ts";
 
 export interface CsvDoor {
-  readonly schema: GraphQLSchema;
+  readonly run: Run;
   readonly services: GraphServices;
   readonly authenticate: (request: FastifyRequest) => Promise<InternalViewer>;
   /** Under which name a caller's address is counted. */
   readonly clientOf: (request: FastifyRequest) => string;
 }
 
-export function mountCsvReports(server: FastifyInstance, { schema, services, authenticate, clientOf }: CsvDoor): void {
+export function mountCsvReports(server: FastifyInstance, { run, services, authenticate, clientOf }: CsvDoor): void {
   server.get<{ Params: { file: string }; Querystring: Record<string, string | string[]> }>("/reports/:file", async (request, reply) => {
     const viewer = await authenticate(request);
     noteCredential(request, viewer);
     const name = request.params.file.endsWith(".csv") ? request.params.file.slice(0, -".csv".length) : "";
     const report = csvReports.get(name);
     if (report === undefined) throw fail("route_not_found", { message: `There is no such report; there are ${[...csvReports.keys()].join(", ")}.` });
-    const variableValues = toVariables(report, request.query);
-    const contextValue = createContext(services, { viewer, requestId: request.id, client: clientOf(request) });
-    const { data, errors } = await withinTime(
-      Promise.resolve<ExecutionResult>(execute({ schema, document: report.document, contextValue, variableValues })),
-    );
+    const variables = toVariables(report, request.query);
+    const context = createContext(services, { viewer, requestId: request.id, client: clientOf(request) });
+    const { data, errors } = await run(report.document, context, { variables });
     const [error] = errors ?? [];
     if (error !== undefined) throw ofQuery(error);
-    const { from, to } = variableValues;
+    const { from, to } = variables;
     return reply
       .header("cache-control", "no-store")
       .header("content-disposition", `attachment; filename="${name}-${from}-${to}.csv"`)
@@ -86,11 +85,13 @@ function toVariable(rule: Rule, value: string): string | number {
 
 /** What the graph found wrong with an argument is wrong with the parameter of that name. */
 function ofQuery(error: GraphQLError): Failure {
-  const failure = toFailure(error);
+  // The error as it was raised: it names the variable, and has the failure of a scalar's own rule as its origin.
+  const raised = error instanceof PublicError ? error.cause : error;
+  const failure = toFailure(raised);
   const { details, ...parts } = failure.parts;
   if (details === undefined) return failure;
   // Of a value that is none of its type the graph knows only which variable it is.
-  const variable = /^Variable "\$(\w+)"/.exec(error.message)?.[1] ?? "";
+  const variable = /^Variable "\$(\w+)"/.exec(raised instanceof Error ? raised.message : "")?.[1] ?? "";
   const ofParameters = details.map(({ field, code, message, allowed = null }): FailureDetail => {
     return { in: "query", field: field.replace(/^\//, "") || variable, code, message: withoutPointer(message), allowed };
   });

@@ -1,6 +1,7 @@
 /**
- * The same graph with every enum spelled by its value (`in_stock` instead of `IN_STOCK`), which is how REST reads and writes it, and with scalars that
- * are sent as they are given out as plain strings. Documents are compiled on this one, so that spelling and looking at each value cost nothing per request.
+ * The graph in the spelling of the REST contract: enum values in lower snake case (`in_stock` instead of
+ * `IN_STOCK`), and scalars that need no conversion as plain strings. The service's own documents are compiled on
+ * this schema, so the spelling costs nothing per request.
  */
 import { MapperKind, mapSchema } from "@graphql-tools/utils";
 import {
@@ -27,12 +28,21 @@ import {
   visit,
 } from "graphql";
 
-/** Values that GraphQL could not spell as a name keep the one they have: no document of REST selects such an enum. */
+/** An enum with a value that is no GraphQL name keeps its upper-case names. No REST document selects such an enum. */
 const enumName = /^[_a-z][_a-z0-9]*$/;
 
-/** `declared` leaves are for who executes documents without compiling them. */
-export function respelledSchema(schema: GraphQLSchema, leaves: "plain" | "declared" = "plain"): GraphQLSchema {
-  const respelled = mapSchema(schema, {
+const contractSchemas = new WeakMap<GraphQLSchema, GraphQLSchema>();
+
+/** The contract's schema of a graph. Made once for each graph. */
+export function contractSchemaOf(graph: GraphQLSchema): GraphQLSchema {
+  let schema = contractSchemas.get(graph);
+  if (schema === undefined) contractSchemas.set(graph, (schema = lowerCaseEnums(graph, "plain")));
+  return schema;
+}
+
+/** `leaves: "declared"` keeps the scalar types, for executors that serialize leaves; `"plain"` is for compiled documents. */
+export function lowerCaseEnums(schema: GraphQLSchema, leaves: "plain" | "declared"): GraphQLSchema {
+  const lowered = mapSchema(schema, {
     [MapperKind.ENUM_TYPE]: (type) => {
       const config = type.toConfig();
       const values = Object.values(config.values);
@@ -41,18 +51,21 @@ export function respelledSchema(schema: GraphQLSchema, leaves: "plain" | "declar
     },
     ...(leaves === "plain" ? { [MapperKind.COMPOSITE_FIELD]: withPlainLeaf } : {}),
   });
-  restoreDefaults(schema, respelled);
-  return respelled;
+  restoreDefaults(schema, lowered);
+  return lowered;
 }
 
-/** A compiled document looks at each value of a scalar that is not GraphQL's own, and makes something for each look. Which scalar it was is kept. */
+/**
+ * A compiled document calls `serialize` for each value of a custom scalar and allocates for each call; a plain
+ * string costs nothing. The declared scalar is kept in the field's extensions for the OpenAPI document.
+ */
 function withPlainLeaf<Field extends Pick<GraphQLFieldConfig<unknown, unknown>, "type" | "extensions">>(field: Field): Field | undefined {
   const scalar = getNamedType(field.type);
   if (!isScalarType(scalar) || scalar.extensions["isSentAsIs"] !== true) return undefined;
   return { ...field, type: withLeaf(field.type, GraphQLString), extensions: { ...field.extensions, scalar } };
 }
 
-/** What a field of the respelled graph gives, by the name it has in the graph. */
+/** The type of a field of the contract schema, with the scalar that the graph declares. */
 export function declaredType({ type, extensions }: Pick<GraphQLField<unknown, unknown>, "type" | "extensions">): GraphQLOutputType {
   const { scalar } = extensions as { readonly scalar?: GraphQLScalarType };
   return scalar === undefined ? type : withLeaf(type, scalar);
@@ -63,7 +76,7 @@ function withLeaf(type: GraphQLOutputType, leaf: GraphQLScalarType): GraphQLOutp
   return isListType(type) ? new GraphQLList(withLeaf(type.ofType, leaf)) : leaf;
 }
 
-/** mapSchema writes enum defaults as the names they had: put the values back. */
+/** mapSchema writes enum defaults as upper-case names: this puts the values back. */
 function restoreDefaults(from: GraphQLSchema, to: GraphQLSchema): void {
   for (const [name, type] of Object.entries(from.getTypeMap())) {
     const twin = to.getType(name);
@@ -80,8 +93,8 @@ function restoreEach(from: readonly Defaulted[], to: readonly Defaulted[]): void
   for (const twin of to) twin.defaultValue = from.find(({ name }) => name === twin.name)?.defaultValue;
 }
 
-/** Enum values written in a document follow; directives keep theirs. */
-export function respelledDocument(document: DocumentNode): DocumentNode {
+/** The document with its enum literals in lower case. Arguments of directives keep their spelling. */
+export function withLowerCaseEnums(document: DocumentNode): DocumentNode {
   return visit(document, {
     [Kind.DIRECTIVE]: () => false,
     [Kind.ENUM]: (node) => ({ ...node, value: node.value.toLowerCase() }),

@@ -1,0 +1,28 @@
+/**
+ * The callers of `mesh dev`: opens this service on the database of the settings, without listening, and makes the
+ * context of whoever sends a valid internal token. The embedded database has room for one process, so a running
+ * service must be stopped first.
+ */
+import { type App, createApp } from "#app/app.ts";
+import { readSettings } from "#app/settings.ts";
+import { fail } from "#foundation/failure.ts";
+import { createId } from "#foundation/ids.ts";
+import { createLog } from "#foundation/log.ts";
+import { createContext, type GraphContext } from "#graph/context.ts";
+
+let opening: Promise<App> | undefined;
+
+export async function contextOf(authorization: string): Promise<GraphContext> {
+  const [scheme = "", token = ""] = authorization.split(" ");
+  if (scheme.toLowerCase() !== "bearer")
+    throw fail("credentials_malformed", { message: "The Authorization header must be `Bearer` and an internal token." });
+  opening ??= open();
+  const { credentials, services } = await opening;
+  const viewer = await credentials.internalToken(token);
+  return createContext(services, { viewer, requestId: createId("request"), client: "mesh dev" });
+}
+
+async function open(): Promise<App> {
+  const settings = readSettings(process.env);
+  return createApp({ settings, log: createLog(settings.logLevel), role: "gateway" });
+}

@@ -1,0 +1,40 @@
+/**
+ * Finds the caller of a document when Mesh's own server runs it (`mesh dev`), which knows nothing of this service's
+ * credentials. The service itself finds the caller before it executes anything, and this plugin then does nothing.
+ */
+import { join } from "node:path";
+import type { Plugin } from "graphql-yoga";
+import { type Failure, toFailure } from "#foundation/failure.ts";
+import type { GraphContext } from "#graph/context.ts";
+
+/** What the module named by the option `contexts` exports. */
+export interface CallerContexts {
+  /** The context of whoever has this token. Throws a failure of the registry if it is not valid. */
+  readonly contextOf: (authorization: string) => Promise<GraphContext>;
+}
+
+interface Options {
+  /** A module, relative to the configuration's folder. It is loaded for the first request that needs it. */
+  readonly contexts: string;
+  readonly baseDir: string;
+  readonly importFn: (path: string) => Promise<CallerContexts>;
+}
+
+/** A context that no server of this service made. */
+export interface ForeignContext extends Partial<GraphContext> {
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  /** Why the credentials were refused. */
+  readonly refusal?: Failure;
+}
+
+export default ({ contexts, baseDir, importFn }: Options): Plugin => ({
+  onContextBuilding: ({ context, extendContext }) => {
+    const { viewer, headers } = context as ForeignContext;
+    const authorization = headers?.["authorization"];
+    if (viewer !== undefined || authorization === undefined) return undefined;
+    const extend = extendContext as (extension: ForeignContext) => void;
+    return importFn(join(baseDir, contexts))
+      .then(({ contextOf }) => contextOf(authorization))
+      .then(extend, (error: unknown) => extend({ refusal: toFailure(error) }));
+  },
+});

@@ -1,0 +1,77 @@
+/**
+ * Makes a change happen once, however often its request is sent. The document runs in one transaction with the record
+ * of its answer (`database/idempotency.ts`). A REST operation with `@idempotent` brings its key in the context; a
+ * GraphQL document has its key in the argument `idempotencyKey` of its one mutation. An answer with errors is rolled
+ * back and not recorded.
+ */
+import { type ExecutionArgs, type ExecutionResult, getOperationAST, GraphQLError } from "graphql";
+import type { Plugin } from "graphql-yoga";
+import { credentialIdOf } from "#access/viewer.ts";
+import type { OnceRequest } from "#database/idempotency.ts";
+import { Failure, fail } from "#foundation/failure.ts";
+import { contextInTransaction, type GraphContext } from "#graph/context.ts";
+import { isOwnDocument } from "#mesh/compile-document.ts";
+import { fingerprintOfDocument, keyOfDocument } from "#mesh/idempotent-document.ts";
+import { demandsOf } from "#mesh/operation-security.ts";
+import { type Execute, type PolicyArgs, policyPlugin } from "#mesh/policy.ts";
+import { prepareMutations } from "#mesh/prepare-mutations.ts";
+
+export default (): Plugin =>
+  policyPlugin((args, execute): Execute | undefined => {
+    const { schema, document, operationName, contextValue } = args;
+    if (contextValue.viewer === undefined || getOperationAST(document, operationName)?.operation !== "mutation") return undefined;
+    if (!isOwnDocument(document)) return onceByArgument(args, execute);
+    const { once } = contextValue;
+    if (once !== null) return (input) => runOnce(once, input, execute);
+    return demandsOf(schema, document)?.isIdempotent === true ? refuseWithoutKey : undefined;
+  });
+
+const refuseWithoutKey: Execute = () => {
+  throw fail("idempotency_key_required");
+};
+
+function onceByArgument(args: PolicyArgs, execute: Execute): Execute {
+  return async (input) => {
+    const key = keyOfDocument(args);
+    if (key === undefined) return execute(input);
+    const { viewer } = args.contextValue;
+    if (viewer.kind !== "internal") throw fail("role_not_allowed");
+    const claim = { ownerId: credentialIdOf(viewer), key, fingerprint: fingerprintOfDocument(args) };
+    return runOnce({ claim, record: asJson, isAnsweredFromRecord: true }, input, execute);
+  };
+}
+
+const asJson: OnceRequest<ExecutionResult>["record"] = (result) => ({ status: 200, contentType: "application/json", body: JSON.stringify(result) });
+
+async function runOnce(
+  { claim, record, isAnsweredFromRecord }: OnceRequest<ExecutionResult>,
+  input: ExecutionArgs,
+  execute: Execute,
+): Promise<ExecutionResult> {
+  const context = input.contextValue as GraphContext;
+  try {
+    const prepared = await prepareMutations(input as PolicyArgs);
+    let result: ExecutionResult = { data: null };
+    const answer = await context.services.doOnce(claim, async (transaction) => {
+      result = await execute({ ...input, contextValue: { ...contextInTransaction(context, transaction), prepared } });
+      if (result.errors !== undefined) throw new RolledBack(result);
+      return record(result);
+    });
+    context.onOnce?.(answer);
+    return isAnsweredFromRecord ? (JSON.parse(answer.recorded.body) as ExecutionResult) : result;
+  } catch (error) {
+    if (error instanceof RolledBack) return error.result;
+    // `data: null`: the document was executed, as far as a client is concerned.
+    if (error instanceof Failure) return { data: null, errors: [new GraphQLError(error.message, { originalError: error })] };
+    throw error;
+  }
+}
+
+/** Ends the transaction of a result that has errors. Its cause tells the database layer whether a retry helps. */
+class RolledBack extends Error {
+  readonly result: ExecutionResult;
+  constructor(result: ExecutionResult) {
+    super("The document was refused.", { cause: result.errors?.[0]?.originalError });
+    this.result = result;
+  }
+}

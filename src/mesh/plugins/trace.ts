@@ -1,0 +1,39 @@
+/**
+ * Adds a span for each document of a client to the request's trace: the kind of operation and its root fields, which
+ * are names of the graph. Nothing that a client wrote is in it.
+ */
+import { handleMaybePromise } from "@whatwg-node/promise-helpers";
+import { type ExecutionResult, getOperationAST } from "graphql";
+import type { Plugin } from "graphql-yoga";
+import { isTracing, type Span, type SpanStart, tracedPart } from "#foundation/tracing.ts";
+import { isOwnDocument } from "#mesh/compile-document.ts";
+import { rootFieldsOf } from "#mesh/idempotent-document.ts";
+import { type PolicyArgs, policyPlugin } from "#mesh/policy.ts";
+import { failureOfError } from "#mesh/public-error.ts";
+
+export default (): Plugin =>
+  policyPlugin((args, execute) => {
+    if (!isTracing() || isOwnDocument(args.document)) return undefined;
+    const start = spanOf(args);
+    return (input) =>
+      tracedPart(start, (span) =>
+        handleMaybePromise(
+          () => execute(input),
+          (result) => (span === undefined ? result : noteErrors(result, span)),
+        ),
+      );
+  });
+
+function spanOf({ document, operationName }: PolicyArgs): SpanStart {
+  const operation = getOperationAST(document, operationName);
+  const fields = operation ? [...new Set(rootFieldsOf(operation.selectionSet, document).map(({ name }) => name.value))].toSorted() : [];
+  const type = operation?.operation ?? "query";
+  return { name: `graphql ${type}`, attributes: { "graphql.operation.type": type, "commerce.graphql.fields": fields } };
+}
+
+function noteErrors(result: ExecutionResult, span: Span): ExecutionResult {
+  const failures = (result.errors ?? []).map((error) => failureOfError(error));
+  span.set({ "error.type": failures[0]?.code });
+  if (failures.some(({ status }) => status >= 500)) span.markFailed();
+  return result;
+}

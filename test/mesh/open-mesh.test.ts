@@ -1,0 +1,95 @@
+/** What serves is what Mesh itself makes of `.meshrc.yaml`, and everything in that file counts. */
+import { findAndParseConfig } from "@graphql-mesh/cli";
+import { getMesh } from "@graphql-mesh/runtime";
+import { printSchemaWithDirectives } from "@graphql-tools/utils";
+import { type GraphQLSchema, print } from "graphql";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { fragmentsOf, inlineFragments } from "#mesh/fragments.ts";
+import { type Mesh, openMesh } from "#mesh/open-mesh.ts";
+import { withLowerCaseEnums } from "#mesh/contract-schema.ts";
+import { temporaryFolder } from "#test/support/process.ts";
+import { fillMeshFolder } from "./mesh-folder.ts";
+
+const root = new URL("../../", import.meta.url).pathname;
+
+const meshFolder = (change: (configuration: string) => string, files: Readonly<Record<string, string>> = {}): string =>
+  fillMeshFolder(temporaryFolder(), change, files);
+
+describe("openMesh", () => {
+  const opened: Mesh[] = [];
+  afterEach(() => {
+    for (const mesh of opened.splice(0)) mesh.close();
+  });
+  async function open(dir?: string): Promise<Mesh> {
+    const mesh = await openMesh(dir);
+    opened.push(mesh);
+    return mesh;
+  }
+
+  it("has the schema, the resolvers and the documents that Mesh's command line reads from the same file", async () => {
+    const ours = await open();
+    const config = await findAndParseConfig({ dir: root });
+    const theirs = await getMesh(config);
+    expect(printSchemaWithDirectives(ours.schema)).toBe(printSchemaWithDirectives(theirs.schema));
+    const resolvers = (schema: GraphQLSchema): unknown[] => Object.values(schema.getMutationType()?.getFields() ?? {}).map((field) => field.resolve);
+    expect(resolvers(ours.schema)).toEqual(resolvers(theirs.schema));
+    expect(resolvers(ours.schema)).not.toContain(undefined);
+    const written = config.documents.flatMap(({ document }) => (document === undefined ? [] : [document]));
+    const fragments = fragmentsOf(written);
+    const texts = written.map((document) => print(withLowerCaseEnums(inlineFragments(document, fragments)))).filter((text) => text !== "");
+    expect([...ours.operations, ...ours.events.values()].map((document) => print(document)).toSorted()).toEqual(texts.toSorted());
+    expect(ours.operations.length).toBe(20);
+    theirs.destroy();
+  });
+
+  it("applies transforms, resolvers, definitions and a cache that are added to the file", async () => {
+    const dir = meshFolder(
+      (text) =>
+        text
+          .replace("additionalTypeDefs:\n", 'additionalTypeDefs:\n  - "extend type Query { greeting(name: String!): String! }"\n')
+          .concat("additionalResolvers:\n  - ./greeting.ts\ntransforms:\n  - ./renaming.ts: { from: greeting, to: salutation }\n"),
+      { "greeting.ts": greetingResolver, "renaming.ts": renamingTransform },
+    );
+    const mesh = await open(dir);
+    const fields = mesh.schema.getQueryType()?.getFields() ?? {};
+    expect(Object.keys(fields)).toContain("salutation");
+    expect(Object.keys(fields)).not.toContain("greeting");
+    expect(await fields["salutation"]?.resolve?.(undefined, { name: "Mesh" }, {}, {} as never)).toBe("Hello, Mesh.");
+  });
+
+  it("stops the start with the name of a document that does not fit the graph", async () => {
+    const dir = meshFolder((text) => text.replace("documents:\n", "documents:\n  - ./extra.graphql\n"), {
+      "extra.graphql": "query extra($id: ID!) { object: cart(id: $id) { nonsense } }",
+    });
+    await expect(openMesh(dir)).rejects.toThrow('extra.graphql: Cannot query field "nonsense" on type "Cart".');
+  });
+
+  it("reads environment variables in the file, as Mesh's command line does", async () => {
+    const dir = meshFolder((text) => text.replace("./src/graph/schema.ts", "${MESH_TEST_GRAPH:./src/graph/schema.ts}"));
+    expect((await open(dir)).operations.length).toBe(20);
+    vi.stubEnv("MESH_TEST_GRAPH", "./elsewhere.ts");
+    await expect(openMesh(dir)).rejects.toThrow("Schemas couldn't be generated successfully");
+    vi.unstubAllEnvs();
+  });
+
+  it("does not let a client run a document by its hash", async () => {
+    const mesh = await open();
+    expect(mesh.serverPlugins.some((plugin) => "onParams" in plugin)).toBe(false);
+  });
+});
+
+const greetingResolver = "export default { Query: { greeting: (_root: unknown, { name }: { name: string }) => `Hello, ${name}.` } };\n";
+
+const renamingTransform = `import { MapperKind, mapSchema } from "@graphql-tools/utils";
+export default class Renaming {
+  noWrap = true;
+  config: { from: string; to: string };
+  constructor(options: { config: { from: string; to: string } }) {
+    this.config = options.config;
+  }
+  transformSchema(schema: never) {
+    const { from, to } = this.config;
+    return mapSchema(schema, { [MapperKind.ROOT_FIELD]: (field, name) => (name === from ? [to, field] : undefined) });
+  }
+}
+`;

@@ -1,0 +1,109 @@
+/** The policies that are Mesh plugins hold however a document is executed, and docs/mesh.md says where each policy lives. */
+import { readFileSync } from "node:fs";
+import { globSync } from "node:fs";
+import { join } from "node:path";
+import { type DocumentNode, getOperationAST, parse } from "graphql";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse as parseYaml } from "yaml";
+import type { ApiKeyViewer, Viewer } from "#access/viewer.ts";
+import { steps } from "#gateway/steps/list.ts";
+import { createContext } from "#graph/context.ts";
+import { type Mesh, openMesh } from "#mesh/open-mesh.ts";
+import { failureOfError } from "#mesh/public-error.ts";
+import { createWorld, type World } from "#test/support/world.ts";
+import { sectionOf } from "./mesh-folder.ts";
+
+const root = new URL("../../", import.meta.url).pathname;
+
+describe("an operation's document, executed without the gateway", () => {
+  let world: World;
+  let mesh: Mesh;
+  beforeAll(async () => {
+    world = await createWorld("pglite");
+    mesh = await openMesh();
+  });
+  afterAll(async () => {
+    mesh.close();
+    await world[Symbol.asyncDispose]();
+  });
+
+  const documentOf = (name: string): DocumentNode => {
+    const document = mesh.operations.find((one) => getOperationAST(one)?.name?.value === name);
+    if (document === undefined) throw new Error(`There is no operation ${name}.`);
+    return document;
+  };
+
+  async function run(document: DocumentNode, viewer: Viewer, variables: Record<string, unknown>): Promise<{ data: unknown; codes: string[] }> {
+    world.statements.length = 0;
+    const { data, errors = [] } = await mesh.run(document, createContext(world.app.services, { viewer, requestId: "req_policies" }), { variables });
+    return { data, codes: errors.map((error) => failureOfError(error).code) };
+  }
+
+  const keyWith = async (key: "full" | "noScope" | "webhooksRead" | "catalogRead"): Promise<ApiKeyViewer> =>
+    world.app.credentials.apiKey(world.demo.keys[key]);
+
+  it("answers a caller with the scope", async () => {
+    const { data, codes } = await run(documentOf("getPublicCart"), await keyWith("catalogRead"), { cartId: world.demo.carts.active });
+    expect([codes, (data as { data: { status: string } }).data.status]).toEqual([[], "active"]);
+  });
+
+  it("refuses a caller without the scope, and reads nothing", async () => {
+    for (const key of ["noScope", "webhooksRead"] as const) {
+      const { data, codes } = await run(documentOf("getPublicCart"), await keyWith(key), { cartId: world.demo.carts.active });
+      expect([data, codes]).toEqual([undefined, ["scope_missing"]]);
+      expect(world.statements).toEqual([]);
+    }
+  });
+
+  it("refuses callers that have no scopes at all", async () => {
+    const variables = { cartId: world.demo.carts.active };
+    const admin = await world.app.credentials.internalToken(world.demo.tokens.admin);
+    expect((await run(documentOf("getPublicCart"), { kind: "anonymous" }, variables)).codes).toEqual(["credentials_missing"]);
+    expect((await run(documentOf("getPublicCart"), admin, variables)).codes).toEqual(["role_not_allowed"]);
+    expect((await run(documentOf("describeOAuthAuthorization"), await keyWith("full"), {})).codes).toEqual(["oauth_token_invalid"]);
+  });
+
+  it("holds a text with the operation's directives to the same scope", async () => {
+    const text = `query own($cartId: ID!) @rest(method: GET, path: "/x", tag: "x", response: "X") @requires(scope: "catalog:read") {
+      data: cart(id: $cartId) { id } }`;
+    expect((await run(parse(text), await keyWith("noScope"), { cartId: world.demo.carts.active })).codes).toEqual(["scope_missing"]);
+  });
+
+  it("refuses an idempotent change without a key, and changes nothing", async () => {
+    const variables = { cartId: world.demo.carts.active, body: { code: world.demo.promotionCodes.percentage } };
+    expect((await run(documentOf("applyPublicCartPromotion"), await keyWith("full"), variables)).codes).toEqual(["idempotency_key_required"]);
+    expect(world.statements).toEqual([]);
+  });
+
+  it("is refused without any caller, with the registry's error and no stack", async () => {
+    const { errors } = await mesh.run(documentOf("searchPublicProducts"), {} as never, { variables: {} });
+    const [error] = JSON.parse(JSON.stringify(errors)) as { extensions: Record<string, unknown> }[];
+    expect(error?.extensions).toMatchObject({ code: "credentials_missing", retryable: false });
+    expect(JSON.stringify(error)).not.toMatch(/stack|\.ts:/);
+  });
+});
+
+describe("where policies live", () => {
+  it("is what docs/mesh.md says, for every step of the gateway and every plugin of .meshrc.yaml", () => {
+    const table =
+      /<!-- policies -->(?<rows>[\s\S]*)<!-- \/policies -->/.exec(sectionOf("mesh.md", "Which policy lives where"))?.groups?.["rows"] ?? "";
+    const rows = [...table.matchAll(/^\| (?<policy>[^|]+?) *\| (?<where>[^|]+?) *\|$/gm)].map(({ groups = {} }) => [
+      groups["policy"],
+      groups["where"],
+    ]);
+    const { plugins } = parseYaml(readFileSync(join(root, ".meshrc.yaml"), "utf8")) as { plugins: Record<string, unknown>[] };
+    const ofGateway = steps.map(({ name, phase }) => [name, phase === "headers" ? "gateway, before the body" : "gateway, with the body"]);
+    const ofMesh = plugins.map((plugin) => {
+      const path = Object.keys(plugin)[0]?.replace("./", "") ?? "";
+      return [/(?<name>\w+)\.ts$/.exec(path)?.groups?.["name"], `Mesh, \`${path}\``];
+    });
+    expect(rows.slice(2)).toEqual([...ofGateway, ...ofMesh]);
+  });
+
+  it("leaves one place that executes documents: src/mesh", () => {
+    const executors =
+      /import (?!type)[^;]*\b(?:execute|executeSync|graphql|subscribe|normalizedExecutor|compileQuery)\b[^;]* from "(?:graphql|graphql-jit|@graphql-tools\/executor)"/;
+    const found = globSync("src/**/*.ts", { cwd: root }).filter((path) => executors.test(readFileSync(join(root, path), "utf8")));
+    expect(found.toSorted()).toEqual(["src/mesh/compile-document.ts", "src/mesh/plugins/executor.ts"]);
+  });
+});
