@@ -15,20 +15,23 @@ import { createWorld, publicUrl, type World } from "#test/support/world.ts";
 const [keyName = "", base64 = ""] = encryptionKeys.split(":");
 const keyring = createKeyring([{ id: keyName, key: Buffer.from(base64, "base64") }]);
 
-/** Also what may be shown: the town, the initials and the e-mail's hint. */
-const markers = ["zqxv", "31201234987", "9876zx", "9876 zx", "Q. X.", "q•••@"];
+/**
+ * What must not be left anywhere, shown values (town, initials, hint of the e-mail) included. Random ids never have the letters i, l, o and u
+ * (Crockford's base32), so no marker occurs in an id by chance.
+ */
+const markers = ["zoqlui", "31201234987", "9876uo", "9876 uo", "Q. X.", "q•••@"];
 const address = {
-  recipientName: "Qzqxvgiven Xzqxvfamily",
-  company: "Zqxvcompany",
-  line1: "Zqxvstreet 77",
-  line2: "Zqxvfloor",
-  city: "Zqxvtown",
-  postalCode: "9876ZX",
+  recipientName: "Qzoqluigiven Xzoqluifamily",
+  company: "Zoqluicompany",
+  line1: "Zoqluistreet 77",
+  line2: "Zoqluifloor",
+  city: "Zoqluitown",
+  postalCode: "9876UO",
   countryCode: "NL",
   phone: "+31201234987",
-  email: "qzqxvmailbox@zqxvdomain.example",
+  email: "qzoqluimailbox@zoqluidomain.example",
 };
-const email = "qzqxvbuyer@zqxvdomain.example";
+const email = "qzoqluibuyer@zoqluidomain.example";
 
 describe.each(["pglite", "postgres"] as const)("erasing a buyer on %s", (engine) => {
   let world: World;
@@ -85,7 +88,7 @@ describe.each(["pglite", "postgres"] as const)("erasing a buyer on %s", (engine)
       deliveryAddress { countryCode city recipientInitials } shippingAddress { line1 } buyerEmail } }`;
     const read = async () => (await world.graphql(query, { variables: { id: bought.orderId } })).body;
     const { data: then } = await read();
-    expect(then.order).toMatchObject({ shippingAddress: { line1: address.line1 }, buyerEmail: email, deliveryAddress: { city: "Zqxvtown" } });
+    expect(then.order).toMatchObject({ shippingAddress: { line1: address.line1 }, buyerEmail: email, deliveryAddress: { city: "Zoqluitown" } });
 
     const merchantId = world.demo.merchants.first.id;
     const erased = await erase({ by: "buyerReference", value: "canary", merchantId }, true);
