@@ -1,4 +1,5 @@
 /** The servers that are compared: how each is started, and how it is asked for the same as the others. A new one is one entry in `servers`. */
+import { join } from "node:path";
 import type { Program } from "./children.ts";
 import { respelled } from "./enum-spelling.ts";
 import { withFreshKey } from "./idempotency-keys.ts";
@@ -71,6 +72,17 @@ function unwrapSofa({ envelope }: Scenario, body: unknown): unknown {
 /** The reads that plain resolvers were written for. */
 const plainReads = ["product", "search", "words", "cart", "graphql"];
 
+const asOurs: Pick<Server, "environment" | "request" | "unwrap"> = {
+  environment: oursEnvironment,
+  request: (scenario, ask) => (scenario.isInternal === true ? askInternally(scenario, ask) : askRest(scenario, ask)),
+  unwrap: (scenario, body) => (scenario.isInternal === true ? unwrapInternal(scenario, body) : body),
+};
+
+/** BENCH_BEFORE is the folder of another checkout of this project with its packages installed: the code to compare with. */
+const { BENCH_BEFORE: beforeFolder } = process.env;
+const before: readonly Server[] =
+  beforeFolder === undefined ? [] : [{ name: "before", command: [join(beforeFolder, "src/main.ts"), "serve"], ...asOurs }];
+
 export const servers: readonly Server[] = [
   {
     name: yardstick,
@@ -82,10 +94,9 @@ export const servers: readonly Server[] = [
   {
     name: "ours",
     command: ["src/main.ts", "serve"],
-    environment: oursEnvironment,
-    request: (scenario, ask) => (scenario.isInternal === true ? askInternally(scenario, ask) : askRest(scenario, ask)),
-    unwrap: (scenario, body) => (scenario.isInternal === true ? unwrapInternal(scenario, body) : body),
+    ...asOurs,
   },
+  ...before,
   {
     name: "yoga-ours",
     command: ["bench/servers/yoga-ours.ts"],

@@ -14,7 +14,7 @@ import type { DocumentNode, GraphQLSchema } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { contractSchemaOf } from "./contract-schema.ts";
 import { type MeshDocuments, readDocuments } from "./mesh-documents.ts";
-import { createRun, type Run } from "./run.ts";
+import { createRun, type ForeignContextPlugin, type Run } from "./run.ts";
 import { serverPlugin } from "./server-plugin.ts";
 
 export interface Mesh extends MeshDocuments {
@@ -43,7 +43,7 @@ export async function openMesh(dir: string = projectFolder): Promise<Mesh> {
     schema: mesh.schema,
     contractSchema,
     ...readDocuments(contractSchema, documents),
-    run: createRun(mesh),
+    run: createRun(mesh, plugins as ForeignContextPlugin[]),
     serverPlugins: plugins.map((plugin) => serverPlugin(plugin as Plugin)),
     close: () => mesh.destroy(),
   };

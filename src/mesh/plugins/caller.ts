@@ -3,9 +3,9 @@
  * credentials. The service itself finds the caller before it executes anything, and this plugin then does nothing.
  */
 import { join } from "node:path";
-import type { Plugin } from "graphql-yoga";
 import { type Failure, toFailure } from "#foundation/failure.ts";
 import type { GraphContext } from "#graph/context.ts";
+import type { ForeignContextPlugin } from "#mesh/run.ts";
 
 /** What the module named by the option `contexts` exports. */
 export interface CallerContexts {
@@ -27,7 +27,8 @@ export interface ForeignContext extends Partial<GraphContext> {
   readonly refusal?: Failure;
 }
 
-export default ({ contexts, baseDir, importFn }: Options): Plugin => ({
+export default ({ contexts, baseDir, importFn }: Options): ForeignContextPlugin => ({
+  isForForeignContexts: true,
   onContextBuilding: ({ context, extendContext }) => {
     const { viewer, headers } = context as ForeignContext;
     const authorization = headers?.["authorization"];

@@ -2,33 +2,40 @@
  * Turns whatever goes wrong in an execution into errors of the registry (`foundation/failure.ts`), each with the
  * contract's error body as its extensions. Nothing that a resolver, a driver or Mesh throws leaves in its own words.
  */
-import { handleMaybePromise } from "@whatwg-node/promise-helpers";
 import { type ExecutionResult, GraphQLError } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { toFailure } from "#foundation/failure.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { isOwnDocument } from "#mesh/compile-document.ts";
 import { failuresOfResult } from "#mesh/failures-of-result.ts";
-import { type PolicyArgs, policyPlugin } from "#mesh/policy.ts";
+import { type Execute, type PolicyArgs, policyPlugin } from "#mesh/policy.ts";
 import { PublicError } from "#mesh/public-error.ts";
 
 export default (): Plugin =>
-  policyPlugin(
-    (args, execute) => (input) =>
-      handleMaybePromise(
-        () => execute(input),
-        (result) => (result.errors === undefined ? result : translated(result, args)),
-        (error: unknown) => translated({ errors: [asGraphqlError(error)] }, args),
-      ),
-  );
+  policyPlugin((args, execute) => (input): ReturnType<Execute> => {
+    try {
+      const running = execute(input);
+      return running instanceof Promise
+        ? running.then(
+            (result) => translated(result, args),
+            (error: unknown) => ofThrown(error, args),
+          )
+        : translated(running, args);
+    } catch (error) {
+      return ofThrown(error, args);
+    }
+  });
+
+const ofThrown = (error: unknown, args: PolicyArgs): ExecutionResult => translated({ errors: [asGraphqlError(error)] }, args);
 
 function translated(result: ExecutionResult, { document, contextValue }: PolicyArgs): ExecutionResult {
+  if (result.errors === undefined) return result;
   const { requestId, publicUrl, viewer }: Partial<GraphContext> = contextValue;
   const suggests = viewer?.kind === "internal" && viewer.role !== "storefront";
   // Under `mesh dev` there is no request of this service.
   const origin = { requestId: requestId ?? "", publicUrl: publicUrl ?? "" };
   // A fault in one of our own documents is a fault of this service, never of the client.
-  const failures = isOwnDocument(document) ? (result.errors ?? []).map((error) => toFailure(error)) : failuresOfResult(result, suggests);
+  const failures = isOwnDocument(document) ? result.errors.map((error) => toFailure(error)) : failuresOfResult(result, suggests);
   return { ...result, errors: failures.map((failure, index) => new PublicError(failure, origin, result.errors?.[index])) };
 }
 

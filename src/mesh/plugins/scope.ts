@@ -10,17 +10,17 @@ import { type Execute, policyPlugin } from "#mesh/policy.ts";
 import type { ForeignContext } from "./caller.ts";
 
 export default (): Plugin =>
-  policyPlugin(({ schema, document, operationName, contextValue }, execute): Execute | undefined => {
+  policyPlugin(({ schema, document, operationName, contextValue }): Execute | undefined => {
     const { viewer, publicUrl, refusal }: ForeignContext = contextValue;
-    if (viewer === undefined) {
+    try {
+      if (viewer === undefined) throw refusal ?? fail("credentials_missing");
+      const demands = demandsOf(schema, document, operationName);
+      if (demands !== null) requireAccess(viewer, demands.security, publicUrl ?? "");
+      return undefined;
+    } catch (error) {
+      // Thrown by the executor, so that the plugin `failures.ts` translates the refusal as every other one.
       return () => {
-        throw refusal ?? fail("credentials_missing");
+        throw error;
       };
     }
-    const demands = demandsOf(schema, document, operationName);
-    if (demands === null) return undefined;
-    return (args) => {
-      requireAccess(viewer, demands.security, publicUrl ?? "");
-      return execute(args);
-    };
   });

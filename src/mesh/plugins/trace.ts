@@ -8,21 +8,23 @@ import type { Plugin } from "graphql-yoga";
 import { isTracing, type Span, type SpanStart, tracedPart } from "#foundation/tracing.ts";
 import { isOwnDocument } from "#mesh/compile-document.ts";
 import { rootFieldsOf } from "#mesh/idempotent-document.ts";
-import { type PolicyArgs, policyPlugin } from "#mesh/policy.ts";
+import { type Policy, type PolicyArgs, policyPlugin } from "#mesh/policy.ts";
 import { failureOfError } from "#mesh/public-error.ts";
 
-export default (): Plugin =>
-  policyPlugin((args, execute) => {
-    if (!isTracing() || isOwnDocument(args.document)) return undefined;
-    const start = spanOf(args);
-    return (input) =>
-      tracedPart(start, (span) =>
-        handleMaybePromise(
-          () => execute(input),
-          (result) => (span === undefined ? result : noteErrors(result, span)),
-        ),
-      );
-  });
+/** Tracing is switched on before Mesh is opened, or not at all: without it there is no hook to call. */
+export default (): Plugin => (isTracing() ? policyPlugin(withSpan) : {});
+
+const withSpan: Policy = (args, execute) => {
+  if (isOwnDocument(args.document)) return undefined;
+  const start = spanOf(args);
+  return (input) =>
+    tracedPart(start, (span) =>
+      handleMaybePromise(
+        () => execute(input),
+        (result) => (span === undefined ? result : noteErrors(result, span)),
+      ),
+    );
+};
 
 function spanOf({ document, operationName }: PolicyArgs): SpanStart {
   const operation = getOperationAST(document, operationName);

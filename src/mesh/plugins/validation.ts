@@ -10,22 +10,24 @@ import { type ASTVisitor, GraphQLError, type ValidationContext, visit } from "gr
 import type { Plugin } from "graphql-yoga";
 import { aliasesMax, depthMax, directivesMax, faultsMax, tokensMax } from "#graph/limits.ts";
 
-export default (): Plugin => ({
-  onPluginInit: ({ addPlugin }) => {
-    const armor = [
-      maxTokensPlugin({ n: tokensMax }),
-      maxDepthPlugin({ n: depthMax, ignoreIntrospection: true }),
-      maxAliasesPlugin({ n: aliasesMax, allowList: [] }),
-      maxDirectivesPlugin({ n: directivesMax }),
-    ] as Plugin[];
-    for (const plugin of armor) addPlugin(plugin);
-  },
-  onValidate: ({ addValidationRule, validateFn, setValidationFn }) => {
-    addValidationRule(shortNames);
-    addValidationRule(plainIntrospection);
-    setValidationFn(limitFaults(validateFn as ValidateFn) as typeof validateFn);
-  },
-});
+export default (): Plugin => {
+  const tokens: Plugin = maxTokensPlugin({ n: tokensMax });
+  const rules = [
+    maxDepthPlugin({ n: depthMax, ignoreIntrospection: true }),
+    maxAliasesPlugin({ n: aliasesMax, allowList: [] }),
+    maxDirectivesPlugin({ n: directivesMax }),
+  ] as Plugin[];
+  return {
+    onParse: (parsing) => tokens.onParse?.(parsing),
+    onValidate: (validation) => {
+      for (const { onValidate } of rules) onValidate?.(validation);
+      const { addValidationRule, validateFn, setValidationFn } = validation;
+      addValidationRule(shortNames);
+      addValidationRule(plainIntrospection);
+      setValidationFn(limitFaults(validateFn as ValidateFn) as typeof validateFn);
+    },
+  };
+};
 
 type Rules = readonly [rules?: readonly unknown[], options?: { readonly maxErrors: number }];
 type ValidateFn = (schema: unknown, document: unknown, ...given: Rules) => unknown;
