@@ -32,3 +32,10 @@ export class PublicError extends GraphQLError {
 /** The failure behind an error of a result. */
 export const failureOfError = (error: GraphQLError | GraphQLFormattedError): Failure =>
   error instanceof PublicError ? error.failure : toFailure(error);
+
+/** Whatever was thrown, as an error of a GraphQL result that is not translated yet. */
+export function asGraphqlError(thrown: unknown): GraphQLError {
+  if (thrown instanceof GraphQLError) return thrown;
+  const originalError = thrown instanceof Error ? thrown : new Error("What was thrown is no error.", { cause: thrown });
+  return new GraphQLError(originalError.message, { originalError });
+}

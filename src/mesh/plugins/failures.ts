@@ -2,14 +2,14 @@
  * Turns whatever goes wrong in an execution into errors of the registry (`foundation/failure.ts`), each with the
  * contract's error body as its extensions. Nothing that a resolver, a driver or Mesh throws leaves in its own words.
  */
-import { type ExecutionResult, GraphQLError } from "graphql";
+import type { ExecutionResult } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { toFailure } from "#foundation/failure.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { isOwnDocument } from "#mesh/compile-document.ts";
 import { failuresOfResult } from "#mesh/failures-of-result.ts";
 import { type Execute, type PolicyArgs, policyPlugin } from "#mesh/policy.ts";
-import { PublicError } from "#mesh/public-error.ts";
+import { asGraphqlError, PublicError } from "#mesh/public-error.ts";
 
 export default (): Plugin =>
   policyPlugin((args, execute) => (input): ReturnType<Execute> => {
@@ -37,10 +37,4 @@ function translated(result: ExecutionResult, { document, contextValue }: PolicyA
   // A fault in one of our own documents is a fault of this service, never of the client.
   const failures = isOwnDocument(document) ? result.errors.map((error) => toFailure(error)) : failuresOfResult(result, suggests);
   return { ...result, errors: failures.map((failure, index) => new PublicError(failure, origin, result.errors?.[index])) };
-}
-
-function asGraphqlError(thrown: unknown): GraphQLError {
-  if (thrown instanceof GraphQLError) return thrown;
-  const originalError = thrown instanceof Error ? thrown : new Error("What was thrown is no error.", { cause: thrown });
-  return new GraphQLError(originalError.message, { originalError });
 }
