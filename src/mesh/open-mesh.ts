@@ -14,7 +14,6 @@ import type { DocumentNode, GraphQLSchema } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { contractSchemaOf } from "./contract-schema.ts";
 import { type MeshDocuments, readDocuments } from "./mesh-documents.ts";
-import { joinPolicies } from "./policy.ts";
 import { createRun, type Run } from "./run.ts";
 import { serverPlugin } from "./server-plugin.ts";
 
@@ -34,10 +33,9 @@ const projectFolder = fileURLToPath(new URL("../../", import.meta.url));
 /** `dir` has the `.meshrc.yaml`; its relative paths are relative to `dir`. */
 export async function openMesh(dir: string = projectFolder): Promise<Mesh> {
   const config = await readConfiguration(dir);
-  const configured = [...(config.additionalEnvelopPlugins ?? [])] as Plugin[];
+  const plugins = [...(config.additionalEnvelopPlugins ?? [])] as Plugin[];
   // Mesh adds this plugin last when there are documents: it would run a document by its hash, without validation.
-  if (config.documents.length > 0) configured.pop();
-  const plugins = joinPolicies(configured);
+  if (config.documents.length > 0) plugins.pop();
   const mesh = await getMesh({ ...config, additionalEnvelopPlugins: plugins });
   const contractSchema = contractSchemaOf(mesh.schema);
   const documents = config.documents.map(({ document, location = "" }) => ({ document: document as DocumentNode, location }));

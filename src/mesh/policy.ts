@@ -14,39 +14,15 @@ export type Execute = (args: ExecutionArgs) => Promise<ExecutionResult> | Execut
 /** Gives the executor to use instead of `execute`, or undefined if the policy has nothing to do with this document. */
 export type Policy = (args: PolicyArgs, execute: Execute) => Execute | undefined;
 
-/** A Mesh plugin that consists of one policy. */
-export interface PolicyPlugin extends Plugin {
-  readonly policies: readonly Policy[];
-}
-
 /**
- * A Mesh plugin with these policies. Plugins are called in the order of `.meshrc.yaml`, and each wraps the executor
- * that the ones before it have set: the last plugin of the list is the outermost.
+ * A Mesh plugin with one policy. Plugins are called in the order of `.meshrc.yaml`, and each wraps the executor that
+ * the ones before it have set: the last plugin of the list is the outermost.
  */
-export function policyPlugin(...policies: readonly Policy[]): PolicyPlugin {
+export function policyPlugin(policy: Policy): Plugin {
   return {
-    policies,
     onExecute: ({ args, executeFn, setExecuteFn }) => {
-      let execute = executeFn as Execute;
-      for (const policy of policies) execute = policy(args as unknown as PolicyArgs, execute) ?? execute;
-      setExecuteFn(execute as Parameters<typeof setExecuteFn>[0]);
+      const chosen = policy(args as unknown as PolicyArgs, executeFn as Execute);
+      if (chosen !== undefined) setExecuteFn(chosen as Parameters<typeof setExecuteFn>[0]);
     },
   };
 }
-
-/**
- * The same plugins with neighbouring policies in one hook. Envelop allocates 2 KB for each hook that it calls, at each
- * execution: with one hook for each policy that was a fifth of what reading a cart allocates.
- */
-export function joinPolicies(plugins: readonly Plugin[]): Plugin[] {
-  const joined: Plugin[] = [];
-  for (const plugin of plugins) {
-    const last = joined.at(-1);
-    if (last !== undefined && isPolicyPlugin(last) && isPolicyPlugin(plugin))
-      joined.splice(-1, 1, policyPlugin(...last.policies, ...plugin.policies));
-    else joined.push(plugin);
-  }
-  return joined;
-}
-
-const isPolicyPlugin = (plugin: Plugin): plugin is PolicyPlugin => "policies" in plugin;

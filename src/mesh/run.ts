@@ -5,10 +5,11 @@
  */
 import type { getMesh } from "@graphql-mesh/runtime";
 import { handleMaybePromise } from "@whatwg-node/promise-helpers";
-import type { DocumentNode, ExecutionArgs, ExecutionResult } from "graphql";
+import type { DocumentNode, ExecutionResult } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import type { GraphContext } from "#graph/context.ts";
 import type { Variables } from "./compile-document.ts";
+import { executeWith } from "./execution-hooks.ts";
 
 export interface RunOptions {
   readonly variables?: Variables | null | undefined;
@@ -18,7 +19,7 @@ export interface RunOptions {
   readonly rootValue?: unknown;
 }
 
-/** Never throws and never rejects: whatever fails is in `errors`, translated by the plugin `failures.ts`. */
+/** Whatever fails is in `errors`, translated by the plugin `failures.ts`; only an error in a foreign plugin's hook rejects. */
 export type Run = (document: DocumentNode, context: GraphContext, options?: RunOptions) => Promise<ExecutionResult> | ExecutionResult;
 
 /** A plugin whose context hooks do nothing for contexts that this service made. */
@@ -27,37 +28,30 @@ export interface ForeignContextPlugin extends Plugin {
 }
 
 type MeshInstance = Pick<Awaited<ReturnType<typeof getMesh>>, "getEnveloped" | "schema">;
-type Execute = (args: ExecutionArgs) => ReturnType<Run>;
 
 /**
- * Does what `mesh.execute` does, on the given context object. What Mesh adds to every context (its cache, its logger, the
+ * Does what `mesh.execute` does, with the same plugins, on the given context object. What Mesh adds to every context (its cache, its logger, the
  * sources) is the same for all, so it is built once; only a plugin with context hooks makes Mesh build each context.
  */
-export function createRun(mesh: MeshInstance, plugins: readonly ForeignContextPlugin[]): Run {
-  const run = plugins.some(hasContextHooks) ? runInBuiltContext(mesh) : runInOwnContext(mesh);
-  return (document, context, { variables, operationName, rootValue } = {}) =>
-    run({ schema: mesh.schema, document, contextValue: context, variableValues: variables, operationName, rootValue });
+export function createRun({ schema, getEnveloped }: MeshInstance, configured: readonly ForeignContextPlugin[]): Run {
+  // Mesh's own plugins, those of the configuration, and whatever these have added.
+  // eslint-disable-next-line no-underscore-dangle -- Envelop's name for the list that it calls.
+  const execute = executeWith(getEnveloped._plugins as unknown as readonly Plugin[]);
+  const shared = getEnveloped({}).contextFactory() as object;
+  const isBuilt = configured.some(hasContextHooks);
+  return (document, context, { variables: variableValues, operationName, rootValue } = {}) => {
+    const args = { schema, document, contextValue: context, variableValues, operationName, rootValue };
+    if (!isBuilt) {
+      Object.assign(context, shared);
+      return execute(args);
+    }
+    return handleMaybePromise(
+      () => getEnveloped(context).contextFactory(),
+      (contextValue) => execute({ ...args, contextValue }),
+    );
+  };
 }
 
 function hasContextHooks({ onContextBuilding, onEnveloped, onPluginInit, isForForeignContexts }: ForeignContextPlugin): boolean {
   return isForForeignContexts !== true && (onContextBuilding ?? onEnveloped ?? onPluginInit) !== undefined;
 }
-
-function runInOwnContext({ getEnveloped }: MeshInstance): Execute {
-  const { execute, contextFactory } = getEnveloped({});
-  const shared: object = contextFactory() as object;
-  return (args) => {
-    Object.assign(args.contextValue as object, shared);
-    return execute(args) as ReturnType<Run>;
-  };
-}
-
-const runInBuiltContext =
-  ({ getEnveloped }: MeshInstance): Execute =>
-  (args) => {
-    const { contextFactory, execute } = getEnveloped(args.contextValue as object);
-    return handleMaybePromise(
-      () => contextFactory(),
-      (contextValue) => execute({ ...args, contextValue }) as ReturnType<Run>,
-    );
-  };

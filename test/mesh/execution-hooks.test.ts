@@ -1,0 +1,90 @@
+/** The hooks of an execution are called as Envelop itself calls them: each case runs through both. */
+import { envelop } from "@envelop/core";
+import { buildSchema, type ExecutionArgs, type ExecutionResult, parse } from "graphql";
+import type { Plugin } from "graphql-yoga";
+import { describe, expect, it } from "vitest";
+import { executeWith } from "#mesh/execution-hooks.ts";
+
+type Calls = string[];
+type Case = (calls: Calls) => Plugin[];
+
+const later = <Value>(value: Value): Promise<Value> => new Promise((resolve) => setTimeout(() => resolve(value), 1));
+
+const executor = (calls: Calls): Plugin => ({
+  onExecute: ({ setExecuteFn }) =>
+    setExecuteFn(({ contextValue }: ExecutionArgs) => {
+      calls.push(`executed with ${JSON.stringify(contextValue)}`);
+      return { data: { value: 1 } };
+    }),
+});
+
+const noting = (calls: Calls, name: string): Plugin => ({
+  onExecute: ({ args }) => {
+    calls.push(`${name} before ${args.operationName}`);
+    return { onExecuteDone: ({ result }) => void calls.push(`${name} after ${JSON.stringify(result)}`) };
+  },
+});
+
+const cases: Readonly<Record<string, Case>> = {
+  "in their order, before and after": (calls) => [executor(calls), noting(calls, "first"), noting(calls, "second")],
+  "each wrapping the executor that is set": (calls) => [
+    executor(calls),
+    {
+      onExecute: ({ executeFn, setExecuteFn }) =>
+        setExecuteFn((args: ExecutionArgs) => ({
+          ...(executeFn as (args: ExecutionArgs) => ExecutionResult)(args),
+          extensions: { wrapped: 1 },
+        })),
+    },
+    noting(calls, "outside"),
+  ],
+  "until one stops the execution": (calls) => [
+    executor(calls),
+    noting(calls, "before the stop"),
+    { onExecute: ({ setResultAndStopExecution }) => setResultAndStopExecution({ data: { stopped: true } }) },
+    noting(calls, "after the stop"),
+  ],
+  "with what they add to the context": (calls) => [
+    executor(calls),
+    { onExecute: ({ extendContext }) => extendContext({ added: "here" } as object) },
+    noting(calls, "last"),
+  ],
+  "with the result that the one before has set": (calls) => [
+    executor(calls),
+    { onExecute: () => ({ onExecuteDone: ({ result, setResult }) => setResult({ ...(result as ExecutionResult), extensions: { changed: 1 } }) }) },
+    noting(calls, "last"),
+  ],
+  "also where a hook is asynchronous": (calls) => [
+    executor(calls),
+    {
+      onExecute: () =>
+        later({
+          onExecuteDone: ({ setResult }: { setResult: (result: ExecutionResult) => void }) => later(setResult({ data: { late: 1 } })),
+        }),
+    },
+    noting(calls, "last"),
+  ],
+};
+
+describe("hooks of an execution are called", () => {
+  const args = (): ExecutionArgs => ({
+    schema: buildSchema("type Query { value: Int }"),
+    document: parse("query Mine { value }"),
+    operationName: "Mine",
+    contextValue: { given: 1 },
+  });
+
+  it.each(Object.keys(cases))("%s", async (name) => {
+    const [ours, theirs]: [Calls, Calls] = [[], []];
+    const result = await executeWith(cases[name]?.(ours) ?? [])(args());
+    const expected: unknown = await envelop({ plugins: cases[name]?.(theirs) ?? [] })({}).execute(args());
+    expect(result).toEqual(expected);
+    expect(ours).toEqual(theirs);
+    expect(ours).not.toEqual([]);
+  });
+
+  it("and an error of a hook ends the execution", async () => {
+    const plugins: Plugin[] = [executor([]), { onExecute: () => Promise.reject(new Error("The hook failed.")) }];
+    await expect(Promise.resolve(executeWith(plugins)(args()))).rejects.toThrow("The hook failed.");
+  });
+});
