@@ -7,7 +7,7 @@ import type { RequestLog } from "#access/requests/request-log.ts";
 import type { TokenViewer } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
 import { parseAcceptLanguage } from "#foundation/locales.ts";
-import type { GatewayServices } from "#gateway/call.ts";
+import type { Call, GatewayServices } from "#gateway/call.ts";
 import { addressKey } from "#gateway/client-address.ts";
 import { addressed } from "#gateway/openapi-addresses.ts";
 import { type Authentication, authenticate } from "#gateway/credentials.ts";
@@ -75,14 +75,25 @@ function executorOf(run: Run, services: GraphServices, runPublic: RunPublic): Ga
     const { id, document, languageField, security } = operation;
     // Only an operation that says so in `Vary` may answer by Accept-Language.
     const languages = languageField === null ? [] : parseAcceptLanguage(request.headers["accept-language"]);
-    const onOnce: GraphContext["onOnce"] = (answer) => {
-      call.recorded = answer;
+    const asker = {
+      viewer,
+      requestId,
+      languages,
+      operationId: id,
+      client: clientOf(request),
+      once,
+      onOnce: once === null ? undefined : recorderOf(call),
     };
-    const asker = { viewer, requestId, languages, operationId: id, client: clientOf(request), once, onOnce };
     const runOn = (source?: Source): ReturnType<Run> => run(document, createContext(services, { ...asker, source }), { variables });
     return security.kind === "anonymous" ? runPublic(runOn) : runOn();
   };
 }
+
+const recorderOf =
+  (call: Call): GraphContext["onOnce"] =>
+  (answer) => {
+    call.recorded = answer;
+  };
 
 function internalAuthentication(
   { db, clock, publicUrl }: GraphServices,
