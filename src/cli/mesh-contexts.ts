@@ -16,7 +16,11 @@ export async function contextOf(authorization: string): Promise<GraphContext> {
   const [scheme = "", token = ""] = authorization.split(" ");
   if (scheme.toLowerCase() !== "bearer")
     throw fail("credentials_malformed", { message: "The Authorization header must be `Bearer` and an internal token." });
-  opening ??= open();
+  // A database that is in use now may be free for the next request.
+  opening ??= open().catch((error: unknown) => {
+    opening = undefined;
+    throw error;
+  });
   const { credentials, services } = await opening;
   const viewer = await credentials.internalToken(token);
   return createContext(services, { viewer, requestId: createId("request"), client: "mesh dev" });

@@ -18,6 +18,7 @@ import {
   type GraphQLScalarType,
   type GraphQLSchema,
   GraphQLString,
+  isEnumType,
   isInputObjectType,
   isInterfaceType,
   isListType,
@@ -25,7 +26,9 @@ import {
   isObjectType,
   isScalarType,
   Kind,
+  TypeInfo,
   visit,
+  visitWithTypeInfo,
 } from "graphql";
 
 /** An enum with a value that is no GraphQL name keeps its upper-case names. No REST document selects such an enum. */
@@ -93,10 +96,18 @@ function restoreEach(from: readonly Defaulted[], to: readonly Defaulted[]): void
   for (const twin of to) twin.defaultValue = from.find(({ name }) => name === twin.name)?.defaultValue;
 }
 
-/** The document with its enum literals in lower case. Arguments of directives keep their spelling. */
-export function withLowerCaseEnums(document: DocumentNode): DocumentNode {
-  return visit(document, {
-    [Kind.DIRECTIVE]: () => false,
-    [Kind.ENUM]: (node) => ({ ...node, value: node.value.toLowerCase() }),
-  });
+/** The document with its enum literals as the contract schema spells them. Arguments of directives keep their spelling. */
+export function withContractEnums(contractSchema: GraphQLSchema, document: DocumentNode): DocumentNode {
+  const types = new TypeInfo(contractSchema);
+  return visit(
+    document,
+    visitWithTypeInfo(types, {
+      [Kind.DIRECTIVE]: () => false,
+      [Kind.ENUM]: (node) => {
+        const type = types.getInputType();
+        const named = type ? getNamedType(type) : undefined;
+        return isEnumType(named) && named.getValue(node.value) ? undefined : { ...node, value: node.value.toLowerCase() };
+      },
+    }),
+  );
 }

@@ -3,6 +3,7 @@
  * order, as Envelop specifies (https://the-guild.dev/graphql/envelop/v4/plugins/lifecycle). Envelop's own loop around the
  * same hooks allocates 16 KB for each execution, a fifth of what reading a cart allocates in all.
  */
+import { isPromise } from "@whatwg-node/promise-helpers";
 import type { ExecutionArgs, ExecutionResult } from "graphql";
 import type { Plugin } from "graphql-yoga";
 
@@ -29,7 +30,7 @@ interface ExecutePayload {
   readonly extendContext: (extension: object) => void;
 }
 
-type ExecuteHook = (payload: ExecutePayload) => MaybePromise<DoneHooks | undefined>;
+type ExecuteHook = (payload: ExecutePayload) => MaybePromise<DoneHooks | null | undefined>;
 
 /** The first plugin of a Mesh instance sets the executor, so there is always one. */
 export function executeWith(plugins: readonly Plugin[]): Execute {
@@ -49,19 +50,22 @@ export function executeWith(plugins: readonly Plugin[]): Execute {
       },
       extendContext: (extension) => void Object.assign(args.contextValue as object, extension),
     };
+    const note = (hooksAfter: DoneHooks | null | undefined): void => {
+      if (hooksAfter !== null && hooksAfter !== undefined) done.push(hooksAfter);
+    };
     const callFrom = (first: number): MaybePromise<ExecutionResult> => {
       for (let index = first; index < hooks.length && outcome.stopped === undefined; index += 1) {
         const answer = hooks[index]?.(payload);
-        if (answer instanceof Promise) {
+        if (isPromise(answer)) {
           return answer.then((late) => {
-            if (late !== undefined) done.push(late);
+            note(late);
             return callFrom(index + 1);
           });
         }
-        if (answer !== undefined) done.push(answer);
+        note(answer);
       }
       const result = outcome.stopped ?? payload.executeFn(args);
-      return result instanceof Promise ? result.then((late) => finish(late, args, done)) : finish(result, args, done);
+      return isPromise(result) ? result.then((late) => finish(late, args, done)) : finish(result, args, done);
     };
     return callFrom(0);
   };
@@ -78,7 +82,7 @@ function finish(first: ExecutionResult, args: ExecutionArgs, done: readonly Done
   };
   for (const [index, { onExecuteDone }] of done.entries()) {
     const answer = onExecuteDone?.({ args, result, setResult });
-    if (answer instanceof Promise) return answer.then(() => finish(result, args, done.slice(index + 1)));
+    if (isPromise(answer)) return answer.then(() => finish(result, args, done.slice(index + 1)));
   }
   return result;
 }

@@ -5,7 +5,7 @@
 import { basename } from "node:path";
 import { type DocumentNode, type GraphQLSchema, Kind, type OperationDefinitionNode, validate } from "graphql";
 import { compiledQueryOf, ownDocument } from "./compile-document.ts";
-import { withLowerCaseEnums } from "./contract-schema.ts";
+import { withContractEnums } from "./contract-schema.ts";
 import { fragmentsOf, inlineFragments } from "./fragments.ts";
 
 export interface MeshDocuments {
@@ -28,7 +28,7 @@ export function readDocuments(contractSchema: GraphQLSchema, loaded: readonly Lo
   for (const { document: written, location } of loaded.toSorted((a, b) => (a.location < b.location ? -1 : 1))) {
     const definition = written.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
     if (definition === undefined) continue;
-    const document = ownDocument(withLowerCaseEnums(inlineFragments(written, fragments)), `The document ${basename(location)}`);
+    const document = ownDocument(withContractEnums(contractSchema, inlineFragments(written, fragments)), `The document ${basename(location)}`);
     const [fault] = validate(contractSchema, document);
     if (fault !== undefined) throw new Error(`${basename(location)}: ${fault.message}`);
     // Compiled now, so that a document that does not compile stops the start.

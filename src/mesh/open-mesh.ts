@@ -15,7 +15,6 @@ import type { Plugin } from "graphql-yoga";
 import { contractSchemaOf } from "./contract-schema.ts";
 import { type MeshDocuments, readDocuments } from "./mesh-documents.ts";
 import { createRun, type Run } from "./run.ts";
-import { serverPlugin } from "./server-plugin.ts";
 
 export interface Mesh extends MeshDocuments {
   /** The graph that all sources make together, as `/graphql` serves it. */
@@ -35,7 +34,8 @@ export async function openMesh(dir: string = projectFolder): Promise<Mesh> {
   const config = await readConfiguration(dir);
   const plugins = [...(config.additionalEnvelopPlugins ?? [])] as Plugin[];
   // Mesh adds this plugin last when there are documents: it would run a document by its hash, without validation.
-  if (config.documents.length > 0) plugins.pop();
+  if (config.documents.length > 0 && plugins.pop()?.onParams === undefined)
+    throw new Error("Mesh's plugin for persisted documents is not where it was.");
   const mesh = await getMesh({ ...config, additionalEnvelopPlugins: plugins });
   const contractSchema = contractSchemaOf(mesh.schema);
   const documents = config.documents.map(({ document, location = "" }) => ({ document: document as DocumentNode, location }));
@@ -70,3 +70,16 @@ const importFrom =
     const module = (await import(name.startsWith(".") ? join(dir, name) : name)) as Module & { readonly default?: Module };
     return module.default ?? module;
   };
+
+/**
+ * The part of a Mesh plugin that a GraphQL server needs when it executes through `run`: parsing, validation, and its
+ * hooks on requests and results. The hooks around an execution are left out, because Mesh calls them inside `run`.
+ */
+function serverPlugin(plugin: Plugin): Plugin {
+  const { onExecute: _execute, onContextBuilding: _context, onEnveloped: _enveloped, onPluginInit, ...hooks } = plugin;
+  if (onPluginInit === undefined) return hooks;
+  return {
+    ...hooks,
+    onPluginInit: (payload) => onPluginInit({ ...payload, addPlugin: (added) => payload.addPlugin(serverPlugin(added)) }),
+  };
+}

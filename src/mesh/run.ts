@@ -19,12 +19,12 @@ export interface RunOptions {
   readonly rootValue?: unknown;
 }
 
-/** Whatever fails is in `errors`, translated by the plugin `failures.ts`; only an error in a foreign plugin's hook rejects. */
+/** Whatever fails is in `errors`, translated by the plugin `failures.ts`. Rejects only if a hook of an added plugin throws, which callers mask as every bug. */
 export type Run = (document: DocumentNode, context: GraphContext, options?: RunOptions) => Promise<ExecutionResult> | ExecutionResult;
 
-/** A plugin whose context hooks do nothing for contexts that this service made. */
-export interface ForeignContextPlugin extends Plugin {
-  readonly isForForeignContexts?: true;
+/** A plugin whose context hooks do nothing in this service: they find the caller for `mesh dev`. */
+export interface MeshDevPlugin extends Plugin {
+  readonly isOnlyForMeshDev?: true;
 }
 
 type MeshInstance = Pick<Awaited<ReturnType<typeof getMesh>>, "getEnveloped" | "schema">;
@@ -33,25 +33,36 @@ type MeshInstance = Pick<Awaited<ReturnType<typeof getMesh>>, "getEnveloped" | "
  * Does what `mesh.execute` does, with the same plugins, on the given context object. What Mesh adds to every context (its cache, its logger, the
  * sources) is the same for all, so it is built once; only a plugin with context hooks makes Mesh build each context.
  */
-export function createRun({ schema, getEnveloped }: MeshInstance, configured: readonly ForeignContextPlugin[]): Run {
+export function createRun({ schema, getEnveloped }: MeshInstance, configured: readonly MeshDevPlugin[]): Run {
   // Mesh's own plugins, those of the configuration, and whatever these have added.
   // eslint-disable-next-line no-underscore-dangle -- Envelop's name for the list that it calls.
   const execute = executeWith(getEnveloped._plugins as unknown as readonly Plugin[]);
-  const shared = getEnveloped({}).contextFactory() as object;
-  const isBuilt = configured.some(hasContextHooks);
+  const extend = configured.some(hasContextHooks) ? extendEach(getEnveloped) : extendAlike(getEnveloped);
   return (document, context, { variables: variableValues, operationName, rootValue } = {}) => {
     const args = { schema, document, contextValue: context, variableValues, operationName, rootValue };
-    if (!isBuilt) {
-      Object.assign(context, shared);
-      return execute(args);
-    }
-    return handleMaybePromise(
-      () => getEnveloped(context).contextFactory(),
-      (contextValue) => execute({ ...args, contextValue }),
-    );
+    const extended = extend(context);
+    return extended instanceof Promise ? extended.then(() => execute(args)) : execute(args);
   };
 }
 
-function hasContextHooks({ onContextBuilding, onEnveloped, onPluginInit, isForForeignContexts }: ForeignContextPlugin): boolean {
-  return isForForeignContexts !== true && (onContextBuilding ?? onEnveloped ?? onPluginInit) !== undefined;
+type Extend = (context: GraphContext) => unknown;
+
+/** No source gets our callers' headers, which have their credentials: `{context.headers[…]}` in a configuration is empty. */
+const noHeaders = { headers: {} };
+
+function extendAlike(getEnveloped: MeshInstance["getEnveloped"]): Extend {
+  const meshContext = { ...(getEnveloped({}).contextFactory() as object), ...noHeaders };
+  return (context) => void Object.assign(context, meshContext);
+}
+
+const extendEach =
+  (getEnveloped: MeshInstance["getEnveloped"]): Extend =>
+  (context) =>
+    handleMaybePromise(
+      () => getEnveloped(context).contextFactory(),
+      () => void Object.assign(context, noHeaders),
+    );
+
+function hasContextHooks({ onContextBuilding, onEnveloped, onPluginInit, isOnlyForMeshDev }: MeshDevPlugin): boolean {
+  return isOnlyForMeshDev !== true && (onContextBuilding ?? onEnveloped ?? onPluginInit) !== undefined;
 }

@@ -6,7 +6,7 @@ import { type GraphQLSchema, print } from "graphql";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { fragmentsOf, inlineFragments } from "#mesh/fragments.ts";
 import { type Mesh, openMesh } from "#mesh/open-mesh.ts";
-import { withLowerCaseEnums } from "#mesh/contract-schema.ts";
+import { withContractEnums } from "#mesh/contract-schema.ts";
 import { temporaryFolder } from "#test/support/process.ts";
 import { fillMeshFolder } from "./mesh-folder.ts";
 
@@ -36,7 +36,9 @@ describe("openMesh", () => {
     expect(resolvers(ours.schema)).not.toContain(undefined);
     const written = config.documents.flatMap(({ document }) => (document === undefined ? [] : [document]));
     const fragments = fragmentsOf(written);
-    const texts = written.map((document) => print(withLowerCaseEnums(inlineFragments(document, fragments)))).filter((text) => text !== "");
+    const texts = written
+      .map((document) => print(withContractEnums(ours.contractSchema, inlineFragments(document, fragments))))
+      .filter((text) => text !== "");
     expect([...ours.operations, ...ours.events.values()].map((document) => print(document)).toSorted()).toEqual(texts.toSorted());
     expect(ours.operations.length).toBe(20);
     theirs.destroy();

@@ -1,6 +1,5 @@
 /** The policies that are Mesh plugins hold however a document is executed, and docs/mesh.md says where each policy lives. */
-import { readFileSync } from "node:fs";
-import { globSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type DocumentNode, getOperationAST, parse } from "graphql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -10,8 +9,9 @@ import { steps } from "#gateway/steps/list.ts";
 import { createContext } from "#graph/context.ts";
 import { type Mesh, openMesh } from "#mesh/open-mesh.ts";
 import { failureOfError } from "#mesh/public-error.ts";
+import { temporaryFolderUntil } from "#test/support/process.ts";
 import { createWorld, type World } from "#test/support/world.ts";
-import { sectionOf } from "./mesh-folder.ts";
+import { fillMeshFolder, sectionOf } from "./mesh-folder.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 
@@ -75,6 +75,11 @@ describe("an operation's document, executed without the gateway", () => {
     expect(world.statements).toEqual([]);
   });
 
+  it("refuses a text whose directives break their rules as the client's fault", async () => {
+    const text = 'query own @rest(method: GET, path: "/x", tag: "x", response: "X") { viewer { __typename } }';
+    expect((await run(parse(text), await keyWith("full"), {})).codes).toEqual(["malformed_request"]);
+  });
+
   it("is refused without any caller, with the registry's error and no stack", async () => {
     const { errors } = await mesh.run(documentOf("searchPublicProducts"), {} as never, { variables: {} });
     const [error] = JSON.parse(JSON.stringify(errors)) as { extensions: Record<string, unknown> }[];
@@ -82,6 +87,52 @@ describe("an operation's document, executed without the gateway", () => {
     expect(JSON.stringify(error)).not.toMatch(/stack|\.ts:/);
   });
 });
+
+describe("a plugin added to the configuration", () => {
+  let world: World;
+  const folder = temporaryFolderUntil(afterAll);
+  beforeAll(async () => {
+    world = await createWorld("pglite", {
+      meshFolder: fillMeshFolder(folder, (text) => text.replace("cache:\n", "  - ./added.ts: {}\ncache:\n"), { "added.ts": addedPlugin }),
+    });
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  it("cannot answer a caller without the scope by stopping the execution", async () => {
+    const context = createContext(world.app.services, { viewer: { kind: "anonymous" }, requestId: "req_stopped" });
+    const mesh = await openMesh(folder);
+    const document = mesh.operations.find((one) => getOperationAST(one)?.name?.value === "getPublicCart");
+    const { data, errors = [] } = await mesh.run(
+      document ?? parse("{ __typename }"),
+      { ...context, languages: ["stop"] },
+      { variables: { cartId: "x" } },
+    );
+    expect([data, errors.map((error) => failureOfError(error).code)]).toEqual([undefined, ["credentials_missing"]]);
+    mesh.close();
+  });
+
+  it.each(["hook", "executor"])("shows nothing of what its %s throws", async (place) => {
+    const cart = `/api/v1/open/storefront/carts/${world.demo.carts.active}`;
+    const rest = await world.getWithKey(cart);
+    const graph = await world.graphql(`query Throw_${place} { viewer { __typename } }`, { token: world.demo.tokens.admin });
+    expect([graph.body.errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code), rest.status]).toEqual([
+      ["internal_error"],
+      200,
+    ]);
+    expect(graph.text).not.toContain("SECRET");
+  });
+});
+
+const addedPlugin = `import { getOperationAST, GraphQLError } from "graphql";
+export default () => ({
+  onExecute({ args, setExecuteFn, setResultAndStopExecution }: any) {
+    const name = getOperationAST(args.document, args.operationName)?.name?.value;
+    if (args.contextValue.languages?.[0] === "stop") setResultAndStopExecution({ data: { data: "SECRET" } });
+    if (name === "Throw_hook") throw new GraphQLError("SECRET of a hook");
+    if (name === "Throw_executor") setExecuteFn(() => { throw new GraphQLError("SECRET of an executor"); });
+  },
+});
+`;
 
 describe("where policies live", () => {
   it("is what docs/mesh.md says, for every step of the gateway and every plugin of .meshrc.yaml", () => {

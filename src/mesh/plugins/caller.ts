@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { type Failure, toFailure } from "#foundation/failure.ts";
 import type { GraphContext } from "#graph/context.ts";
-import type { ForeignContextPlugin } from "#mesh/run.ts";
+import type { MeshDevPlugin } from "#mesh/run.ts";
 
 /** What the module named by the option `contexts` exports. */
 export interface CallerContexts {
@@ -20,20 +20,20 @@ interface Options {
   readonly importFn: (path: string) => Promise<CallerContexts>;
 }
 
-/** A context that no server of this service made. */
-export interface ForeignContext extends Partial<GraphContext> {
+/** A context that Mesh's own server made, before or after this plugin has found its caller. */
+export interface MeshDevContext extends Partial<GraphContext> {
   readonly headers?: Readonly<Record<string, string | undefined>>;
   /** Why the credentials were refused. */
   readonly refusal?: Failure;
 }
 
-export default ({ contexts, baseDir, importFn }: Options): ForeignContextPlugin => ({
-  isForForeignContexts: true,
+export default ({ contexts, baseDir, importFn }: Options): MeshDevPlugin => ({
+  isOnlyForMeshDev: true,
   onContextBuilding: ({ context, extendContext }) => {
-    const { viewer, headers } = context as ForeignContext;
+    const { viewer, headers } = context as MeshDevContext;
     const authorization = headers?.["authorization"];
     if (viewer !== undefined || authorization === undefined) return undefined;
-    const extend = extendContext as (extension: ForeignContext) => void;
+    const extend = extendContext as (extension: MeshDevContext) => void;
     return importFn(join(baseDir, contexts))
       .then(({ contextOf }) => contextOf(authorization))
       .then(extend, (error: unknown) => extend({ refusal: toFailure(error) }));

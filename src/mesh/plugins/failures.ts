@@ -4,12 +4,10 @@
  */
 import type { ExecutionResult } from "graphql";
 import type { Plugin } from "graphql-yoga";
-import { toFailure } from "#foundation/failure.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { isOwnDocument } from "#mesh/compile-document.ts";
-import { failuresOfResult } from "#mesh/failures-of-result.ts";
 import { type Execute, type PolicyArgs, policyPlugin } from "#mesh/policy.ts";
-import { asGraphqlError, PublicError } from "#mesh/public-error.ts";
+import { asGraphqlError, failureOfError, failuresOfResult, PublicError } from "#mesh/public-error.ts";
 
 export default (): Plugin =>
   policyPlugin((args, execute) => (input): ReturnType<Execute> => {
@@ -35,6 +33,6 @@ function translated(result: ExecutionResult, { document, contextValue }: PolicyA
   // Under `mesh dev` there is no request of this service.
   const origin = { requestId: requestId ?? "", publicUrl: publicUrl ?? "" };
   // A fault in one of our own documents is a fault of this service, never of the client.
-  const failures = isOwnDocument(document) ? result.errors.map((error) => toFailure(error)) : failuresOfResult(result, suggests);
+  const failures = isOwnDocument(document) ? result.errors.map((error) => failureOfError(error)) : failuresOfResult(result, suggests);
   return { ...result, errors: failures.map((failure, index) => new PublicError(failure, origin, result.errors?.[index])) };
 }

@@ -4,23 +4,37 @@
  * avoids it. A document without any caller is refused too, for example under `mesh dev`.
  */
 import type { Plugin } from "graphql-yoga";
-import { fail } from "#foundation/failure.ts";
+import { Failure, fail } from "#foundation/failure.ts";
 import { demandsOf, requireAccess } from "#mesh/operation-security.ts";
-import { type Execute, policyPlugin } from "#mesh/policy.ts";
-import type { ForeignContext } from "./caller.ts";
+import type { PolicyArgs } from "#mesh/policy.ts";
+import { PublicError } from "#mesh/public-error.ts";
+import type { MeshDevContext } from "./caller.ts";
 
-export default (): Plugin =>
-  policyPlugin(({ schema, document, operationName, contextValue }): Execute | undefined => {
-    const { viewer, publicUrl, refusal }: ForeignContext = contextValue;
-    try {
-      if (viewer === undefined) throw refusal ?? fail("credentials_missing");
-      const demands = demandsOf(schema, document, operationName);
-      if (demands !== null) requireAccess(viewer, demands.security, publicUrl ?? "");
-      return undefined;
-    } catch (error) {
-      // Thrown by the executor, so that the plugin `failures.ts` translates the refusal as every other one.
-      return () => {
-        throw error;
-      };
-    }
-  });
+export default (): Plugin => ({
+  onExecute: ({ args, setExecuteFn }) => {
+    const refusal = refusalOf(args as unknown as PolicyArgs);
+    if (refusal === undefined) return undefined;
+    const result = { errors: [refusal] };
+    setExecuteFn(() => result);
+    // Also where a later plugin gives a result of its own instead of executing, as a cache does.
+    return { onExecuteDone: ({ setResult }) => setResult(result) };
+  },
+  onSubscribe: ({ args, setResultAndStopExecution }) => {
+    const refusal = refusalOf(args as unknown as PolicyArgs);
+    if (refusal !== undefined) setResultAndStopExecution({ errors: [refusal] });
+  },
+});
+
+function refusalOf({ schema, document, operationName, contextValue }: PolicyArgs): PublicError | undefined {
+  const { viewer, refusal, requestId, publicUrl }: MeshDevContext = contextValue;
+  try {
+    if (viewer === undefined) throw refusal ?? fail("credentials_missing");
+    const demands = demandsOf(schema, document, operationName);
+    if (demands !== null) requireAccess(viewer, demands.security, publicUrl ?? "");
+    return undefined;
+  } catch (error) {
+    // A client's document may have the directives of an operation and break their rules.
+    const failure = error instanceof Failure ? error : fail("malformed_request", { message: error instanceof Error ? error.message : "" });
+    return new PublicError(failure, { requestId: requestId ?? "", publicUrl: publicUrl ?? "" });
+  }
+}

@@ -13,6 +13,7 @@ import { parseAcceptLanguage } from "#foundation/locales.ts";
 import type { Log } from "#foundation/log.ts";
 import { type Asker, createContext, type GraphContext, type GraphServices } from "#graph/context.ts";
 import type { Mesh } from "#mesh/open-mesh.ts";
+import { PublicError } from "#mesh/public-error.ts";
 import { type Arrival, noteCredential, replayedOf, setReplayed, setViewer, viewerOf } from "./asker.ts";
 import { buyerReferenceOf } from "./buyer-reference.ts";
 import { showFailures } from "./graphql-failures.ts";
@@ -146,9 +147,15 @@ function createGraphYoga(
 /** Yoga parses and validates; Mesh executes, with the policies of `.meshrc.yaml`. */
 const executeThroughMesh = (run: Mesh["run"]): Plugin<GraphContext> => ({
   onExecute: ({ setExecuteFn }) => {
-    setExecuteFn(({ document, contextValue, variableValues, operationName }: ExecutionArgs) =>
-      run(document, contextValue as GraphContext, { variables: variableValues, operationName }),
-    );
+    setExecuteFn(async ({ document, contextValue, variableValues, operationName }: ExecutionArgs) => {
+      const context = contextValue as GraphContext;
+      try {
+        return await run(document, context, { variables: variableValues, operationName });
+      } catch (error) {
+        // A hook of an added plugin has thrown.
+        return { errors: [new PublicError(orUnavailable(toFailure(error)), context)] };
+      }
+    });
   },
 });
 

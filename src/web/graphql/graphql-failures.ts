@@ -5,8 +5,7 @@ import type { Plugin } from "graphql-yoga";
 import { type Failure, retryAfterSecondsOf } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphContext } from "#graph/context.ts";
-import { failuresOfResult } from "#mesh/failures-of-result.ts";
-import { PublicError } from "#mesh/public-error.ts";
+import { failuresOfResult, PublicError } from "#mesh/public-error.ts";
 import { type Arrival, viewerOf } from "./asker.ts";
 
 export interface FailureServices {

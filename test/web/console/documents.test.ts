@@ -21,7 +21,7 @@ import { describe, expect, it } from "vitest";
 import type { GraphContext } from "#graph/context.ts";
 import { costLimitOf, depthMax } from "#graph/limits.ts";
 import graphSchema from "#graph/schema.ts";
-import { costOf } from "#mesh/cost.ts";
+import { costOf } from "#mesh/plugins/limits.ts";
 
 const root = join(import.meta.dirname, "../../../src/browser");
 const published = buildSchema(readFileSync(join(import.meta.dirname, "../../../schema/schema.graphql"), "utf8"));
