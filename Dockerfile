@@ -18,7 +18,7 @@ COPY src/ src/
 RUN npm run build -- --logLevel warn --configLoader native
 
 # What browsers load is built, and Mesh's own command line is never asked: with what they alone need, that is more than half of the packages.
-RUN npm uninstall --omit=dev --ignore-scripts --no-audit --no-fund vite preact node @graphql-mesh/cli @graphql-mesh/graphql
+RUN npm uninstall --omit=dev --ignore-scripts --no-audit --no-fund vite preact node @graphql-mesh/cli
 # What only debuggers and compilers read.
 RUN find node_modules -type f \( -name "*.map" -o -name "*.d.ts" -o -name "*.d.cts" -o -name "*.d.mts" \) -delete
 
