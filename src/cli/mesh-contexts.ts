@@ -1,6 +1,6 @@
 /**
  * The callers of `mesh dev`: opens this service on the database of the settings, without listening, and makes the
- * context of whoever sends a valid internal token. The embedded database has room for one process, so a running
+ * context of a caller with a valid internal token. The embedded database has room for one process, so a running
  * service must be stopped first.
  */
 import { type App, createApp } from "#app/app.ts";

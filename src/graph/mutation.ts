@@ -82,7 +82,7 @@ interface AccessParts<Input extends object, Changed, Type extends TypeParam<Type
 
 /**
  * What a mutation does before its transaction begins, because it takes long or asks the network. Declared in the
- * field's extensions, and called with the field's `input` by whoever opens the transaction.
+ * field's extensions, and called with the field's `input` before the transaction is opened.
  */
 export type MutationPreparation<Input = unknown> = (input: Input, services: GraphServices) => unknown;
 

@@ -54,7 +54,7 @@ export function requireScope(viewer: Viewer, scope: Scope, publicUrl: string): v
   });
 }
 
-/** What a document demands of whoever executes it. */
+/** The credentials and the idempotency key that a document's caller needs. */
 export interface DocumentDemands {
   readonly security: Security;
   /** Whether the document may run only as a request with an idempotency key. */

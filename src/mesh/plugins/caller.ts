@@ -9,7 +9,7 @@ import type { MeshDevPlugin } from "#mesh/run.ts";
 
 /** What the module named by the option `contexts` exports. */
 export interface CallerContexts {
-  /** The context of whoever has this token. Throws a failure of the registry if it is not valid. */
+  /** The context of the caller with this `Authorization` header. Throws a failure of the registry if its token is not valid. */
   readonly contextOf: (authorization: string) => Promise<GraphContext>;
 }
 
