@@ -6,7 +6,7 @@ const config: KnipConfig = {
     "src/graph/schema.ts",
     "src/mesh/plugins/*.ts",
     "src/cli/mesh-contexts.ts",
-    "src/browser/*/main.{ts,tsx}",
+    "src/pages/*/browser/{,type-map/}main.{ts,tsx}",
     "bench/servers/*.ts",
     "test/**/*.test.ts",
     "clients/typescript/src/{index,webhooks}.ts",

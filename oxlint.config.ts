@@ -1,7 +1,10 @@
 import { defineConfig, type OxlintOverride } from "oxlint";
 
-/** The house: each floor and the floors it stands on. Imports only ever point down this table; test/house.test.ts plants a climb and sees it refused. */
-const floors = {
+/**
+ * The layers, lowest first, each with the layers that it may import. Imports only point to layers listed before; test/architecture.test.ts plants an import
+ * that points up and checks that it is refused.
+ */
+const layers = {
   foundation: [],
   database: ["foundation"],
   access: ["database", "foundation"],
@@ -9,32 +12,55 @@ const floors = {
   commerce: ["webhooks", "database", "foundation"],
   graph: ["commerce", "webhooks", "access", "database", "foundation"],
   mesh: ["graph", "access", "database", "foundation"],
-  pages: ["foundation"],
-  browser: [],
-  oauth: ["pages", "access", "database", "foundation"],
-  gateway: ["mesh", "access", "database", "foundation"],
-  web: ["pages", "demo", "mesh", "graph", "access", "database", "foundation"],
+  http: ["access", "database", "foundation"],
   demo: ["commerce", "webhooks", "access", "database", "foundation"],
-  metrics: ["gateway", "webhooks", "access", "database", "foundation"],
-  cli: ["app", "demo", "metrics", "gateway", "graph", "commerce", "webhooks", "access", "database", "foundation"],
+  gateway: ["mesh", "http", "graph", "webhooks", "access", "database", "foundation"],
+  graphql: ["mesh", "http", "graph", "access", "database", "foundation"],
+  pages: ["mesh", "http", "demo", "graph", "commerce", "access", "database", "foundation"],
+  oauth: ["pages", "http", "graph", "access", "database", "foundation"],
+  observability: ["http", "webhooks", "access", "database", "foundation"],
+  app: [
+    "observability",
+    "oauth",
+    "pages",
+    "graphql",
+    "gateway",
+    "demo",
+    "http",
+    "mesh",
+    "graph",
+    "commerce",
+    "webhooks",
+    "access",
+    "database",
+    "foundation",
+  ],
+  cli: ["app", "observability", "demo", "http", "mesh", "graph", "commerce", "webhooks", "access", "database", "foundation"],
 };
 
-const standsOn = ([floor, below]: [string, string[]]): OxlintOverride => ({
-  files: [`src/${floor}/**`],
+const onlyFrom = (files: string, open: readonly string[], message: string): OxlintOverride => ({
+  files: [files],
   rules: {
-    "no-restricted-imports": [
-      "error",
-      {
-        patterns: [
-          {
-            group: ["../**", "#*", "#*/**", ...[floor, ...below].map((open) => `!#${open}/**`)],
-            message: `${floor}/ stands on: ${below.join(", ") || "nothing"}.`,
-          },
-        ],
-      },
-    ],
+    "no-restricted-imports": ["error", { patterns: [{ group: ["../**", "#*", "#*/**", ...open.map((path) => `!${path}`)], message }] }],
   },
 });
+
+const layerRules = Object.entries(layers).map(([layer, below]) =>
+  onlyFrom(
+    `src/${layer}/**`,
+    [layer, ...below].map((open) => `#${open}/**`),
+    `${layer}/ may import: ${below.join(", ") || "nothing"}.`,
+  ),
+);
+
+/** What runs in browsers imports nothing of what runs on the server, nor of another page. */
+const browserRules = ["checkout", "console", "docs", "graphiql", "shared"].map((page) =>
+  onlyFrom(
+    `src/pages/${page}/browser/**`,
+    [`#pages/${page}/browser/**`, "#pages/shared/browser/**"],
+    `${page}/browser/ may import pages/shared/browser/ alone.`,
+  ),
+);
 
 export default defineConfig({
   options: { typeAware: true },
@@ -65,7 +91,8 @@ export default defineConfig({
     "unicorn/filename-case": ["error", { case: "kebabCase" }],
   },
   overrides: [
-    ...Object.entries(floors).map(standsOn),
+    ...layerRules,
+    ...browserRules,
     // Generated.
     { files: ["src/database/tables.ts", "clients/typescript/src/schema.ts"], rules: { "max-lines": "off" } },
     { files: ["*.config.ts", "src/mesh/plugins/**", "src/graph/schema.ts"], rules: { "import/no-default-export": "off" } },

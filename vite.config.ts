@@ -2,10 +2,17 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defineConfig, type Plugin } from "vite";
-import { compress } from "./src/pages/compressed.ts";
-import { graphiqlComponent } from "./src/web/graphiql/component-plugin.ts";
+import { compress } from "./src/pages/shared/compressed.ts";
+import { graphiqlComponent } from "./src/pages/graphiql/component-plugin.ts";
 
-const entries = ["console/main.tsx", "docs/main.ts", "checkout/main.ts", "graphiql/main.tsx", "type-map/main.tsx"] as const;
+/** The entry of each page's script, by its name. */
+const entries = {
+  console: "console/browser/main.tsx",
+  docs: "docs/browser/main.ts",
+  checkout: "checkout/browser/main.ts",
+  graphiql: "graphiql/browser/main.tsx",
+  "type-map": "graphiql/browser/type-map/main.tsx",
+};
 
 /** Beside each file what it is when compressed, so that nobody waits for it. */
 const compressed = (): Plugin => ({
@@ -34,7 +41,7 @@ export default defineConfig({
     modulePreload: false,
     target: "es2022",
     rolldownOptions: {
-      input: Object.fromEntries(entries.map((path) => [path.slice(0, path.indexOf("/")), join(import.meta.dirname, "src/browser", path)])),
+      input: Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, join(import.meta.dirname, "src/pages", path)])),
     },
   },
 });

@@ -3,7 +3,7 @@ import { printSchema } from "graphql";
 import { expect, it } from "vitest";
 import { openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
-import { type ApiDescription, describeApi } from "#app/api-description.ts";
+import { type ApiDescription, describeApi } from "#gateway/api-description.ts";
 import graph from "#graph/schema.ts";
 import { openMesh } from "#mesh/open-mesh.ts";
 import { renderFigures } from "#soak/figure-table.ts";

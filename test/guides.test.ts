@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { quotas } from "#access/limits.ts";
 import { scopeDescriptions } from "#access/scopes.ts";
 import { failureKinds } from "#foundation/failure.ts";
-import { guideNames, readGuides } from "#web/docs/guides.ts";
+import { guideNames, readGuides } from "#pages/docs/guides.ts";
 import { demoFolderOf, runInShell } from "./support/shell.ts";
 import { createWorld, type World } from "./support/world.ts";
 

@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startTracing } from "#app/tracing.ts";
+import { startTracing } from "#observability/tracing.ts";
 import { eraseDue } from "#commerce/addresses/personal-data.ts";
 import { cartsUrl, makeCart, makeCode } from "#test/operations/cart-calls.ts";
 import { type MarkedPurchase, purchaseMarked } from "#test/support/marked-purchase.ts";

@@ -1,5 +1,5 @@
 /** What a person at the command line reads when a command fails: one line that says what to do, or the whole of a bug. */
-import { BadSetting } from "#app/settings.ts";
+import { BadSetting } from "#foundation/failure.ts";
 import { FolderUnusable } from "#database/folder-lock.ts";
 import { sqlState } from "#database/sql-state.ts";
 import { isDatabaseAway } from "#database/unavailable.ts";

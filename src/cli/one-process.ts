@@ -4,8 +4,8 @@ import { type App, type AppOptions, createApp } from "#app/app.ts";
 import type { Settings } from "#app/settings.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import type { Log } from "#foundation/log.ts";
-import { createSharedLimiter, type Port } from "#gateway/shared-limiter.ts";
-import { createExchange } from "#metrics/gathering.ts";
+import { createSharedLimiter, type Port } from "#http/shared-limiter.ts";
+import { createExchange } from "#observability/gathering.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
 import { type Ready, type ReadyMessage, type Serving, welcome } from "./welcome.ts";
 
@@ -53,7 +53,7 @@ async function start(
 /** Before anything is made: what is made looks once whether there are traces. */
 async function traceTo({ tracesEndpoint: endpoint }: Settings, log: Log): Promise<(() => Promise<void>) | undefined> {
   if (endpoint === undefined) return undefined;
-  const { startTracing } = await import("#app/tracing.ts");
+  const { startTracing } = await import("#observability/tracing.ts");
   return startTracing({ endpoint, environment: process.env, log });
 }
 

@@ -7,9 +7,9 @@ import { once } from "node:events";
 import type { Role } from "#app/background.ts";
 import { freePort } from "#app/free-port.ts";
 import type { Log } from "#foundation/log.ts";
-import { createMemoryLimiter } from "#gateway/rate-limiter.ts";
-import { answerLimits, type Port } from "#gateway/shared-limiter.ts";
-import { createGatheringRoom } from "#metrics/gathering.ts";
+import { createMemoryLimiter } from "#http/rate-limiter.ts";
+import { answerLimits, type Port } from "#http/shared-limiter.ts";
+import { createGatheringRoom } from "#observability/gathering.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
 import { type Ready, type ReadyMessage, type Serving, welcome } from "./welcome.ts";
 

@@ -1,7 +1,8 @@
 /** `serve`, `gateway`, `worker`: reads the settings, and starts what they are for in this process or in several. */
 import cluster from "node:cluster";
 import type { Role } from "#app/background.ts";
-import { BadSetting, misspeltSettings, readSettings, type Settings } from "#app/settings.ts";
+import { misspeltSettings, readSettings, type Settings } from "#app/settings.ts";
+import { BadSetting } from "#foundation/failure.ts";
 import { createLog } from "#foundation/log.ts";
 
 export async function serve(role: Role, { processes }: { readonly processes?: string } = {}): Promise<void> {

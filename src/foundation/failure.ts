@@ -214,3 +214,9 @@ export function toFailure(thrown: unknown): Failure {
   if (thrown instanceof Error && "originalError" in thrown && thrown.originalError !== undefined) return toFailure(thrown.originalError);
   return fail("internal_error", { cause: thrown });
 }
+
+/** Environment variables as Node gives them. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A setting from the environment has a bad value. The message names the setting, its rule and what is allowed; the process does not start. */
+export class BadSetting extends Error {}

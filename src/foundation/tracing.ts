@@ -1,5 +1,5 @@
 /**
- * Traces: what a request did, and how long each part of it took. Nothing of OpenTelemetry is loaded by this file: where a collector is named, `src/tracing.ts`
+ * Traces: what a request did, and how long each part of it took. Nothing of OpenTelemetry is loaded by this file: where a collector is named, `src/observability/tracing.ts`
  * puts a tracer here, and without one everything is a single look whether there is any. A span has names, ids and counts of ours, and nothing that somebody sent.
  */
 export type Attributes = Readonly<Record<string, string | number | boolean | string[] | undefined>>;

@@ -8,7 +8,7 @@ import type { Credentials } from "#access/credentials.ts";
 import type { NotedRequest } from "#access/requests/request-log.ts";
 import type { CredentialOwner, Viewer } from "#access/viewer.ts";
 import type { Operation } from "./contract.ts";
-import type { RateLimiter } from "./rate-limiter.ts";
+import type { RateLimiter } from "#http/rate-limiter.ts";
 
 export interface Call {
   readonly operation: Operation;

@@ -4,7 +4,7 @@ import { anonymous, credentialOwnerOf, isIntegrator, type Viewer } from "#access
 import { isTracing, tracedPart } from "#foundation/tracing.ts";
 import type { Call, GatewayServices } from "./call.ts";
 import type { Operation } from "./contract.ts";
-import { refuseOtherMethods } from "./server.ts";
+import { refuseOtherMethods } from "#http/server.ts";
 import { steps } from "./steps/list.ts";
 
 declare module "fastify" {

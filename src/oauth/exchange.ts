@@ -4,7 +4,7 @@ import type { InteractionResults, Provider } from "oidc-provider";
 import { findOauthClient, type OauthClientOfApp } from "#access/oauth/oauth-clients.ts";
 import type { Database } from "#database/connect.ts";
 import { loadLibrary } from "./library.ts";
-import { type Page, pageHeaders, placeBehind, renderPage } from "#pages/page.ts";
+import { type Page, pageHeaders, placeBehind, renderPage } from "#pages/shared/page.ts";
 import { messagePage } from "./pages.ts";
 
 type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;

@@ -1,6 +1,6 @@
 /** A refusal that can't be sent back to the app: a page for whoever looks at it, or, where a program asked, RFC 6749's JSON. */
 import type { ErrorOut, KoaContextWithOIDC } from "oidc-provider";
-import { pageHeaders, renderPage } from "#pages/page.ts";
+import { pageHeaders, renderPage } from "#pages/shared/page.ts";
 import { messagePage } from "./pages.ts";
 
 const pages = new Set(["authorization", "resume"]);

@@ -1,7 +1,7 @@
 /** Figure 15: what is sent to /graphql to hurt it is refused, in the shape of every other refusal, before anything is done for it. How soon: `npm run soak`. */
 import { getIntrospectionQuery } from "graphql";
 import { describe, expect, it } from "vitest";
-import { mapQuery } from "#browser/type-map/introspection.ts";
+import { mapQuery } from "#pages/graphiql/browser/type-map/introspection.ts";
 import { faultsMax } from "#graph/limits.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";

@@ -1,6 +1,6 @@
 /** What every answer says to browsers and caches, whoever gives it: a row for each door. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { addressOfFile, assetOf } from "#pages/assets.ts";
+import { addressOfFile, assetOf } from "#pages/shared/assets.ts";
 import { createPerson } from "#test/oauth/people.ts";
 import { signInAs } from "#test/web/console/console-calls.ts";
 import { portOf, request, sendRaw } from "#test/support/raw-http.ts";

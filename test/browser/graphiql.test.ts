@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { openedExamples } from "#web/graphiql/examples.ts";
+import { openedExamples } from "#pages/graphiql/examples.ts";
 import { axeFaults } from "./axe-faults.ts";
 import { type DemoService, openDemoService } from "./demo-service.ts";
 import { launchBrowser, type WatchedBrowser } from "./watched-browser.ts";

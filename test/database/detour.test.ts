@@ -2,7 +2,7 @@
 import type { ExecutionResult } from "graphql";
 import { GraphQLError } from "graphql";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createDetour } from "#app/detour.ts";
+import { createDetour } from "#gateway/replica-fallback.ts";
 import type { Database } from "#database/connect.ts";
 import { fail } from "#foundation/failure.ts";
 import { createLog } from "#foundation/log.ts";

@@ -3,7 +3,7 @@
  * at once. What was waiting for its time when the clock was set back waits until that time has come.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createMemoryLimiter } from "#gateway/rate-limiter.ts";
+import { createMemoryLimiter } from "#http/rate-limiter.ts";
 import { addressWrite, openCart, openShop, readAnswer, type Shop } from "#soak/shop.ts";
 import { askOf, environment } from "#test/exactly-once/ask.ts";
 import { describeOnBoth } from "#test/support/databases.ts";

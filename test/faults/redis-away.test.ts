@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createLog } from "#foundation/log.ts";
-import { createRedisLimiter } from "#gateway/redis-limiter.ts";
+import { createRedisLimiter } from "#http/redis-limiter.ts";
 import { freePort } from "#soak/service.ts";
 import { hasRedis } from "#test/support/balancer.ts";
 import { type Listening, startProgram } from "#test/support/program.ts";

@@ -1,7 +1,7 @@
 /** What a large body holds is known before it is parsed, and nothing that may come is refused. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseJsonBody } from "#gateway/body.ts";
+import { parseJsonBody } from "#http/body.ts";
 
 const parse = (text: string): unknown => parseJsonBody(Buffer.from(text));
 const refusal = (text: string): unknown => {

@@ -8,8 +8,8 @@ import { buildSchema, parse } from "graphql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readContract } from "#gateway/contract.ts";
 import { mountOperations } from "#gateway/operations.ts";
-import { createMemoryLimiter } from "#gateway/rate-limiter.ts";
-import { createServer } from "#gateway/server.ts";
+import { createMemoryLimiter } from "#http/rate-limiter.ts";
+import { createServer } from "#http/server.ts";
 import { createLog } from "#foundation/log.ts";
 import { createWorld, publicUrl, type World } from "#test/support/world.ts";
 

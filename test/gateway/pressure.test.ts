@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { createLog } from "#foundation/log.ts";
-import { createServer, isShed } from "#gateway/server.ts";
+import { createServer, isShed } from "#http/server.ts";
 
 it.each([
   ["nobody known", {}, [true, true]],

@@ -2,8 +2,8 @@
 import { createServer, type AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { createLog } from "#foundation/log.ts";
-import { createMemoryLimiter, type RateLimiter } from "#gateway/rate-limiter.ts";
-import { createRedisLimiter } from "#gateway/redis-limiter.ts";
+import { createMemoryLimiter, type RateLimiter } from "#http/rate-limiter.ts";
+import { createRedisLimiter } from "#http/redis-limiter.ts";
 
 describe("in memory", () => {
   it("counts from a caller's first request to the end of its window, then anew", () => {

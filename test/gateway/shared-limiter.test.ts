@@ -1,8 +1,8 @@
 /** Processes that count together: never more than the quota between them, one message a turn, and each by itself while nobody answers. */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createLog } from "#foundation/log.ts";
-import { createMemoryLimiter, type LimitState, type RateLimiter } from "#gateway/rate-limiter.ts";
-import { answerLimits, createSharedLimiter, type Port } from "#gateway/shared-limiter.ts";
+import { createMemoryLimiter, type LimitState, type RateLimiter } from "#http/rate-limiter.ts";
+import { answerLimits, createSharedLimiter, type Port } from "#http/shared-limiter.ts";
 
 afterEach(() => vi.useRealTimers());
 

@@ -1,5 +1,5 @@
 /** Examples of what events show, made from its schemas: always the same, with every field, and small enough to be read. */
-import type { ApiDescription } from "#app/api-description.ts";
+import type { ApiDescription } from "#gateway/api-description.ts";
 import { objectSchemaName, subjectTypes } from "#webhooks/event-catalogue.ts";
 
 interface Schema {

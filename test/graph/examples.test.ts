@@ -1,8 +1,8 @@
 /** Every example of GraphiQL's picker runs on the demo data with the tokens of its group; those that many run, with a known number of statements. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { exampleQueries } from "#web/graphiql/example-queries.ts";
-import { cartWay, orderWay } from "#web/graphiql/example-ways.ts";
-import { exampleGroups } from "#web/graphiql/examples.ts";
+import { exampleQueries } from "#pages/graphiql/example-queries.ts";
+import { cartWay, orderWay } from "#pages/graphiql/example-ways.ts";
+import { exampleGroups } from "#pages/graphiql/examples.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 
 /** Beside the statement that verifies the token. */

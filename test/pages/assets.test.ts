@@ -1,10 +1,10 @@
 /** What pages load: named by hash and kept for ever, compressed as the browser takes it, and nothing but what was built. */
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { createServer } from "#gateway/server.ts";
+import { createServer } from "#http/server.ts";
 import { createLog } from "#foundation/log.ts";
-import { assetOf, mountAssets } from "#pages/assets.ts";
-import { refuseOtherMethods } from "#gateway/server.ts";
+import { assetOf, mountAssets } from "#pages/shared/assets.ts";
+import { refuseOtherMethods } from "#http/server.ts";
 import type { FastifyInstance } from "fastify";
 
 const publicUrl = "http://127.0.0.1:4000";

@@ -1,6 +1,7 @@
 /** The environment becomes one frozen object, or one line that says which name breaks which rule. */
 import { expect, it } from "vitest";
-import { BadSetting, misspeltSettings, readSettings, settingNames, shownSettings } from "#app/settings.ts";
+import { misspeltSettings, readSettings, settingNames, shownSettings } from "#app/settings.ts";
+import { BadSetting } from "#foundation/failure.ts";
 
 const key = Buffer.alloc(32, 1).toString("base64");
 const otherKey = Buffer.alloc(32, 2).toString("base64");

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
-import { startTracing, tellingOutages } from "#app/tracing.ts";
+import { startTracing, tellingOutages } from "#observability/tracing.ts";
 import { createLog } from "#foundation/log.ts";
 import { startSpan } from "#foundation/tracing.ts";
 import { startCollector } from "#test/support/collector.ts";

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { startTracing } from "#app/tracing.ts";
+import { startTracing } from "#observability/tracing.ts";
 import { drive, openCheckout, submitted } from "#test/commerce/payments/checkouts.ts";
 import { cartsUrl, makeCart, makeCode } from "#test/operations/cart-calls.ts";
 import { type CollectedSpan, type Collector, startCollector } from "#test/support/collector.ts";

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type LiveResult, type LiveState, subscribe } from "#browser/live.ts";
+import { type LiveResult, type LiveState, subscribe } from "#pages/shared/browser/live.ts";
 
 interface Data {
   readonly thing: number | null;

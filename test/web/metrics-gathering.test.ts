@@ -1,9 +1,9 @@
 /** Several processes are measured as one: their sum, without those that do not answer, and without anything that was counted going back. */
 import { Counter, Gauge, Registry } from "prom-client";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { Port } from "#gateway/shared-limiter.ts";
-import { createExposition } from "#metrics/exposition.ts";
-import { addUp, createExchange, createGatheringRoom } from "#metrics/gathering.ts";
+import type { Port } from "#http/shared-limiter.ts";
+import { createExposition } from "#observability/exposition.ts";
+import { addUp, createExchange, createGatheringRoom } from "#observability/gathering.ts";
 import { readScrape, type Scrape } from "./scrape.ts";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));

@@ -3,8 +3,8 @@ import { type AddressInfo, createServer } from "node:net";
 import { Registry } from "prom-client";
 import { expect, it, onTestFinished } from "vitest";
 import { createLog } from "#foundation/log.ts";
-import { createRedisLimiter } from "#gateway/redis-limiter.ts";
-import { type AllReadings, registerReadings } from "#metrics/readings.ts";
+import { createRedisLimiter } from "#http/redis-limiter.ts";
+import { type AllReadings, registerReadings } from "#observability/readings.ts";
 import { readScrape } from "./scrape.ts";
 
 it("what is not at rest is told, each under its own name", async () => {

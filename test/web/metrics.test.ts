@@ -3,13 +3,13 @@ import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createLog } from "#foundation/log.ts";
-import { createServer, refuseOtherMethods } from "#gateway/server.ts";
+import { createServer, refuseOtherMethods } from "#http/server.ts";
 import { openCart, openShop, type Shop } from "#soak/shop.ts";
 import { follow } from "#test/graph/live/streams.ts";
 import { portOf } from "#test/support/raw-http.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
-import { mountMetrics } from "#web/metrics.ts";
+import { mountMetrics } from "#observability/metrics-page.ts";
 import { readScrape, type Scrape } from "./scrape.ts";
 
 describe("who may read it", () => {

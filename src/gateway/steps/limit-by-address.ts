@@ -4,9 +4,10 @@ import { anonymous, type Viewer } from "#access/viewer.ts";
 import { Failure } from "#foundation/failure.ts";
 import { createAdmission } from "#gateway/admission.ts";
 import { type Call, type Step } from "#gateway/call.ts";
-import { addressKey } from "#gateway/client-address.ts";
-import { headerLines, verifyIntegrator } from "#gateway/credentials.ts";
-import { takeOne } from "#gateway/limit.ts";
+import { addressKey } from "#http/client-address.ts";
+import { headerLines } from "#http/credentials.ts";
+import { verifyIntegrator } from "#gateway/integrator-credentials.ts";
+import { takeOne } from "#http/limit.ts";
 
 export const limitByAddress: Step = {
   name: "limit by address",

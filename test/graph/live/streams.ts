@@ -3,7 +3,7 @@ import { afterEach, expect } from "vitest";
 import { type App, createApp } from "#app/app.ts";
 import type { Role } from "#app/background.ts";
 import { readSettings } from "#app/settings.ts";
-import { readEvents, type ServerEvent } from "#browser/live-events.ts";
+import { readEvents, type ServerEvent } from "#pages/shared/browser/live-events.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import { createLog } from "#foundation/log.ts";
 import { encryptionKeys, publicUrl } from "#test/support/copies.ts";

@@ -1,7 +1,7 @@
 /** The reports that GraphiQL opens with run on the demo, and show something. */
 import { describe, expect, it } from "vitest";
 import { useWorld } from "#test/support/use-world.ts";
-import { reportExamples } from "#web/graphiql/report-examples.ts";
+import { reportExamples } from "#pages/graphiql/report-examples.ts";
 
 describe.each(["pglite", "postgres"] as const)("report examples on %s", (engine) => {
   const world = useWorld(engine);

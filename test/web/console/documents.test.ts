@@ -1,4 +1,4 @@
-/** What pages ask of the graph: every operation in src/browser is one that the graph answers, and none costs too much on its largest page. */
+/** What pages ask of the graph: every operation in the browser part of pages (src/pages) is one that the graph answers, and none costs too much on its largest page. */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -23,10 +23,10 @@ import { costLimitOf, depthMax } from "#graph/limits.ts";
 import graphSchema from "#graph/schema.ts";
 import { costOf } from "#mesh/plugins/limits.ts";
 
-const root = join(import.meta.dirname, "../../../src/browser");
+const root = join(import.meta.dirname, "../../../src/pages");
 const published = buildSchema(readFileSync(join(import.meta.dirname, "../../../schema/schema.graphql"), "utf8"));
 const readText = (file: string): string => readFileSync(join(root, file), "utf8");
-const files = globSync("**/*.{ts,tsx}", { cwd: root });
+const files = globSync("*/browser/**/*.{ts,tsx}", { cwd: root });
 
 /** Where documents are put together of parts, they are what their file gives out; elsewhere they are found in the text. */
 const told = await Promise.all(

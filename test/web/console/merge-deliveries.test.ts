@@ -1,7 +1,7 @@
 /** The console's live table: what is told while a page of deliveries is open, whatever was asked before or comes later. */
 import { expect, it } from "vitest";
-import type { Delivery, DeliveryPage, DeliveryStatus } from "#browser/console/deliveries/delivery-documents.ts";
-import { mergeDeliveries, newsOf, toldMax, toldSince, withTold } from "#browser/console/deliveries/merge-deliveries.ts";
+import type { Delivery, DeliveryPage, DeliveryStatus } from "#pages/console/browser/deliveries/delivery-documents.ts";
+import { mergeDeliveries, newsOf, toldMax, toldSince, withTold } from "#pages/console/browser/deliveries/merge-deliveries.ts";
 
 const delivery = (second: number, status: DeliveryStatus = "SUCCEEDED"): Delivery => ({
   id: `whd_${second}`,

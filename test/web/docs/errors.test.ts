@@ -1,8 +1,8 @@
 /** The catalogue of errors explains every code of the registry and no other, and an error's docUrl leads to its entry. */
 import { describe, expect, it } from "vitest";
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
-import { operationsOf, type ApiDocument } from "#web/docs/api-document.ts";
-import { readErrorGuide } from "#web/docs/error-guide.ts";
+import { operationsOf, type ApiDocument } from "#pages/docs/api-document.ts";
+import { readErrorGuide } from "#pages/docs/error-guide.ts";
 import { publicUrl, type Answer } from "#test/support/world.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { idsOf, pageAt, textOf } from "./docs-pages.ts";

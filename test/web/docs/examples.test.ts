@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type ApiDocument, type Operation, operationsOf } from "#web/docs/api-document.ts";
+import { type ApiDocument, type Operation, operationsOf } from "#pages/docs/api-document.ts";
 import { demoFolderOf, runInShell } from "#test/support/shell.ts";
 import { createTokenClient } from "#test/support/token-client.ts";
 import { publicUrl, type World } from "#test/support/world.ts";

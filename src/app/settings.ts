@@ -1,0 +1,190 @@
+/** The environment, read once at start into one frozen, typed object. A bad value stops the start with one line that names it and its rule. */
+import { resolve } from "node:path";
+import { z } from "zod";
+import type { EncryptionKey } from "#foundation/encryption.ts";
+import { BadSetting, type Environment } from "#foundation/failure.ts";
+import { logLevels } from "#foundation/log.ts";
+import { encryptionKeysRule, parseEncryptionKeys } from "./encryption-keys.ts";
+
+const flag = z.enum(["0", "1"], { error: "must be 0 or 1" }).transform((value) => value === "1");
+const integer = (min: number, max: number): z.ZodType<number, string> =>
+  z
+    .string()
+    .regex(/^\d+$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`);
+const factor = z
+  .string()
+  .regex(/^\d+(\.\d+)?$/, "must be a number, 0 or more")
+  .transform(Number);
+const address = (protocols: readonly string[], example: string): z.ZodType<string, string> =>
+  z.string().refine((value) => URL.canParse(value) && protocols.includes(new URL(value).protocol), `must be an address like ${example}`);
+const postgresUrl = address(["postgres:", "postgresql:"], "postgres://user:password@host:5432/name");
+const httpUrl = address(["http:", "https:"], "https://api.example.com").refine((value) => !value.endsWith("/"), "must not end with a slash");
+/** Platforms write it with a slash or without one. */
+const collectorUrl = address(["http:", "https:"], "http://collector:4318")
+  .refine((value) => !/[?#]/.test(value), "must not have a query or a fragment")
+  .transform((value) => value.replace(/\/+$/, ""));
+const encryptionKeys = z.string().transform((value, context) => {
+  const keys = parseEncryptionKeys(value);
+  if (typeof keys !== "string") return keys;
+  context.addIssue(keys);
+  return z.NEVER;
+});
+const origins = z
+  .string()
+  .transform((value) => value.split(",").map((origin) => origin.trim()))
+  .refine(
+    (list) => list.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin),
+    "must be a comma-separated list of origins like https://shop.example",
+  );
+
+const schema = z.object({
+  HOST: z.string().default("127.0.0.1"),
+  PORT: integer(0, 65_535).default(4000),
+  PUBLIC_URL: httpUrl.optional(),
+  DATABASE_URL: postgresUrl.optional(),
+  DATABASE_POOL: integer(1, 200).default(10),
+  DATA_DIR: z.string().default(".data"),
+  DATABASE_DIRECT_URL: postgresUrl.optional(),
+  DATABASE_READ_URL: postgresUrl.optional(),
+  DATABASE_PREPARED: flag.default(true),
+  REDIS_URL: address(["redis:", "rediss:"], "redis://host:6379").optional(),
+  ENCRYPTION_KEYS: encryptionKeys.optional(),
+  DEMO: flag.optional(),
+  RATE_LIMIT_SCALE: factor.default(1),
+  WEBHOOK_ALLOW_LOOPBACK: flag.optional(),
+  WEBHOOK_RETRY_SCALE: factor.default(1),
+  CORS_ORIGINS: origins.default([]),
+  METRICS_TOKEN: z.string().min(16, "must have at least 16 characters").optional(),
+  PROCESSES: integer(1, 64).default(1),
+  LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(", ")}` }).default("info"),
+  TRUST_PROXY: integer(0, 10).default(0),
+  OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl.optional(),
+});
+
+export const settingNames: readonly string[] = Object.keys(schema.shape);
+const secretNames = new Set([
+  "DATABASE_URL",
+  "DATABASE_DIRECT_URL",
+  "DATABASE_READ_URL",
+  "REDIS_URL",
+  "ENCRYPTION_KEYS",
+  "METRICS_TOKEN",
+  "OTEL_EXPORTER_OTLP_ENDPOINT",
+]);
+
+export interface Settings {
+  readonly host: string;
+  readonly port: number;
+  /** Undefined: made of host and port once the port is known. */
+  readonly publicUrl: string | undefined;
+  readonly databaseUrl: string | undefined;
+  readonly databaseDirectUrl: string | undefined;
+  /** Where reports, analysts' questions and what is public are read; undefined: where everything is. */
+  readonly databaseReadUrl: string | undefined;
+  readonly databasePool: number;
+  readonly databasePrepared: boolean;
+  readonly dataDir: string;
+  readonly redisUrl: string | undefined;
+  /** The first encrypts, all decrypt. Undefined, on the embedded database only: those that are kept in `dataDir`. */
+  readonly encryptionKeys: readonly EncryptionKey[] | undefined;
+  readonly demo: boolean;
+  readonly rateLimitScale: number;
+  /** Merchants in test mode may have receivers on this machine. */
+  readonly webhookAllowLoopback: boolean;
+  /** Multiplies the waiting between attempts. */
+  readonly webhookRetryScale: number;
+  readonly corsOrigins: readonly string[];
+  /** Whoever shows it may read the metrics; undefined: this machine may. */
+  readonly metricsToken: string | undefined;
+  /** Of one `serve`, `gateway` or `worker`. */
+  readonly processes: number;
+  readonly logLevel: (typeof logLevels)[number];
+  readonly trustProxy: number;
+  /** Where traces are sent; undefined: there are none. */
+  readonly tracesEndpoint: string | undefined;
+}
+
+export function readSettings(environment: Environment): Settings {
+  const values = parse(environment);
+  const isEmbedded = values.DATABASE_URL === undefined;
+  if (!isEmbedded && values.ENCRYPTION_KEYS === undefined)
+    throw new BadSetting(`ENCRYPTION_KEYS is required with DATABASE_URL: ${encryptionKeysRule}.`);
+  return Object.freeze({
+    host: values.HOST,
+    port: values.PORT,
+    publicUrl: values.PUBLIC_URL,
+    databaseUrl: values.DATABASE_URL,
+    databaseDirectUrl: values.DATABASE_DIRECT_URL,
+    databaseReadUrl: values.DATABASE_READ_URL,
+    databasePool: values.DATABASE_POOL,
+    databasePrepared: values.DATABASE_PREPARED,
+    dataDir: resolve(values.DATA_DIR),
+    redisUrl: values.REDIS_URL,
+    encryptionKeys: values.ENCRYPTION_KEYS,
+    demo: values.DEMO ?? isEmbedded,
+    rateLimitScale: values.RATE_LIMIT_SCALE,
+    webhookAllowLoopback: values.WEBHOOK_ALLOW_LOOPBACK ?? isEmbedded,
+    webhookRetryScale: values.WEBHOOK_RETRY_SCALE,
+    corsOrigins: values.CORS_ORIGINS,
+    metricsToken: values.METRICS_TOKEN,
+    processes: values.PROCESSES,
+    logLevel: values.LOG_LEVEL,
+    trustProxy: values.TRUST_PROXY,
+    tracesEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
+  });
+}
+
+/** The base of every link: what was set, else where the service listens, so that whatever writes links writes the same. */
+export function publicUrlOf({ publicUrl, host, port }: Pick<Settings, "publicUrl" | "host" | "port">): string {
+  return publicUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/** The settings in force, defaults included, as they would be written; secrets masked. For `config`. */
+export function shownSettings(environment: Environment): Record<string, string | null> {
+  const values = parse(environment);
+  const isEmbedded = values.DATABASE_URL === undefined;
+  const inForce: Readonly<Record<string, unknown>> = {
+    ...values,
+    DEMO: values.DEMO ?? isEmbedded,
+    WEBHOOK_ALLOW_LOOPBACK: values.WEBHOOK_ALLOW_LOOPBACK ?? isEmbedded,
+  };
+  return Object.fromEntries(settingNames.map((name) => [name, shown(name, inForce[name])]));
+}
+
+function shown(name: string, value: unknown): string | null {
+  if (value === undefined || (Array.isArray(value) && value.length === 0)) return null;
+  if (secretNames.has(name)) return "********";
+  if (typeof value === "boolean") return value ? "1" : "0";
+  if (Array.isArray(value)) return value.join(",");
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** Names of the environment that are one letter off a setting's: most likely meant to be it. */
+export function misspeltSettings(environment: Environment): { readonly given: string; readonly meant: string }[] {
+  return Object.keys(environment)
+    .filter((given) => !settingNames.includes(given))
+    .flatMap((given) => {
+      const meant = settingNames.find((name) => name.length > 4 && isOneOff(given, name));
+      return meant === undefined ? [] : [{ given, meant }];
+    });
+}
+
+function isOneOff(a: string, b: string): boolean {
+  if (Math.abs(a.length - b.length) > 1) return false;
+  let start = 0;
+  while (start < a.length && start < b.length && a[start] === b[start]) start += 1;
+  const restA = a.slice(start);
+  const restB = b.slice(start);
+  return restA.slice(1) === restB.slice(1) || restA.slice(1) === restB || restA === restB.slice(1);
+}
+
+function parse(environment: Environment): z.infer<typeof schema> {
+  // An empty variable is one that is not set: shells and compose files make them easily.
+  const given = Object.fromEntries(settingNames.map((name) => [name, environment[name] === "" ? undefined : environment[name]]));
+  const result = schema.safeParse(given);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw new BadSetting(`${String(issue?.path[0])} ${issue?.message}.`);
+}

@@ -1,0 +1,201 @@
+/** The delivery address: asked for in the parts that its country has, or shown as much as may be shown of it. */
+import { html, type Markup } from "#pages/shared/html.ts";
+import { countryName } from "./amounts.ts";
+import type { AddressForm, AddressPart, TypedAddress } from "./checkout-services.ts";
+import { type FieldMessages, messagesOfField } from "./fault-texts.ts";
+import type { TextName } from "./texts.ts";
+import type { Visit } from "./visit.ts";
+import type { FailureDetail } from "#foundation/failure.ts";
+
+export interface FieldFault extends FieldMessages {
+  readonly field: string;
+}
+
+export const fieldId = (name: string): string => `address-${name}`;
+
+export function addressForms({ countryCode }: TypedAddress, { session, room }: Pick<Visit, "session" | "room">): AddressForm & { country: string } {
+  const isOffered = countryCode !== undefined && session.countries.includes(countryCode);
+  const country = isOffered ? countryCode : session.countries.includes(session.market) ? session.market : (session.countries[0] ?? session.market);
+  return { country, ...room.services.addressForm(country) };
+}
+
+/** The first of each field. */
+function fieldFaults(details: readonly FailureDetail[], { language, say }: Pick<Visit, "language" | "say">): FieldFault[] {
+  const found = new Map<string, FieldFault>();
+  for (const detail of details) {
+    const field = detail.field.slice(detail.field.lastIndexOf("/") + 1);
+    if (!found.has(field) && isPart(field)) found.set(field, { field, ...messagesOfField(detail, { field, label: say(field), language }) });
+  }
+  return [...found.values()];
+}
+
+/** A checkout has an e-mail; who takes one over gives their own. */
+const isEmailAsked = ({ session, isHolder }: Visit): boolean => !isHolder || session.cart.buyer.emailHint === null;
+
+/** Of what was typed, the parts that the country asks for. */
+export function askedOf(typed: TypedAddress, visit: Visit): TypedAddress {
+  const { country, fields } = addressForms(typed, visit);
+  return { countryCode: typed.countryCode ?? country, ...Object.fromEntries(fields.map(({ name }) => [name, typed[name] ?? ""])) };
+}
+
+/** The e-mail that comes with an address, where one is asked for. */
+export const contactOf = (typed: TypedAddress, visit: Visit): string | undefined => (isEmailAsked(visit) ? (typed.email ?? "").trim() : undefined);
+
+/** From top to bottom, as they stand in the form. */
+export function faultsOfTyped(typed: TypedAddress, visit: Visit): FieldFault[] {
+  const asked = askedOf(typed, visit);
+  const missing: FailureDetail[] = contactOf(typed, visit) === "" ? [{ in: "body", field: "/email", code: "required", message: "" }] : [];
+  const order = Object.keys(asked);
+  const found = fieldFaults([...visit.room.services.addressFaults(asked), ...missing], visit);
+  return found.toSorted((a, b) => order.indexOf(a.field) - order.indexOf(b.field));
+}
+
+const parts: ReadonlySet<string> = new Set<AddressPart>([
+  "recipientName",
+  "company",
+  "line1",
+  "line2",
+  "line3",
+  "district",
+  "city",
+  "regionCode",
+  "postalCode",
+  "countryCode",
+  "phone",
+  "email",
+]);
+const isPart = (name: string): name is AddressPart & TextName => parts.has(name);
+
+/** What was typed, whatever the country asks for: a country that is chosen again has it all back. */
+export function typedAddress(form: URLSearchParams): TypedAddress {
+  const typedMax = 1000;
+  return Object.fromEntries([...parts].flatMap((name) => (form.has(name) ? [[name, (form.get(name) ?? "").slice(0, typedMax)]] : [])));
+}
+
+export interface AddressShown {
+  readonly typed: TypedAddress;
+  readonly faults: readonly FieldFault[];
+  /** The country has just been changed: go on there. */
+  readonly isCountryNew: boolean;
+}
+
+export function addressFormView(visit: Visit, { typed, faults, isCountryNew }: AddressShown): Markup {
+  const { say, session, path, isHolder } = visit;
+  const { country, fields, regions } = addressForms(typed, visit);
+  const isEmailNeeded = isEmailAsked(visit);
+  const asked: AddressForm["fields"] = [
+    ...fields.filter(({ name }) => name !== "email"),
+    ...(isEmailNeeded ? [{ name: "email", isRequired: true } as const] : []),
+  ];
+  const hidden = Object.entries(typed).filter(([name]) => name !== "countryCode" && !asked.some((field) => field.name === name));
+  const faultOf = (name: string): string | undefined => faults.find(({ field }) => field === name)?.message;
+  return html`<form method="post" action="${path}" class="address" data-check="${path}/address-check" novalidate>
+    ${countryView(visit, { country, fault: faultOf("countryCode"), isFocused: isCountryNew })}
+    ${asked.map((field) => fieldView(field, { visit, value: typed[field.name] ?? "", fault: faultOf(field.name), regions, country }))}
+    ${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+    <button name="action" value="address">${say("addressSave")}</button>
+    ${session.cart.address !== null && isHolder ? html`<p><a href="${path}">${say("addressKeep")}</a></p>` : undefined}
+  </form>`;
+}
+
+interface CountryShown {
+  readonly country: string;
+  readonly fault: string | undefined;
+  readonly isFocused: boolean;
+}
+
+/** Enter in a field presses the first button of a form: that is to be the one that goes on. */
+function countryView({ say, session, language }: Visit, { country, fault, isFocused }: CountryShown): Markup {
+  const names = session.countries
+    .map((code) => ({ code, name: countryName(code, language) }))
+    .toSorted((a, b) => a.name.localeCompare(b.name, language));
+  const id = fieldId("countryCode");
+  return html`<button name="action" value="address" class="unseen" tabindex="-1" aria-hidden="true">${say("addressSave")}</button>
+    <div class="field">
+      <label for="${id}">${say("countryCode")}</label>
+      <select id="${id}" name="countryCode" autocomplete="shipping country" ${described(id, fault)}${isFocused ? html` autofocus` : undefined}>
+        ${names.map(({ code, name }) => html`<option value="${code}" ${code === country ? html` selected` : undefined}>${name}</option>`)}
+      </select>
+      ${faultView(id, fault)}
+    </div>
+    <button name="action" value="country" class="second small" ${session.countries.length === 1 ? html`hidden` : undefined} data-country>
+      ${say("countryChange")}
+    </button>`;
+}
+
+const autocompletes: Partial<Record<AddressPart, string>> = {
+  recipientName: "name",
+  company: "organization",
+  line1: "address-line1",
+  line2: "address-line2",
+  line3: "address-line3",
+  district: "address-level3",
+  city: "address-level2",
+  regionCode: "address-level1",
+  postalCode: "postal-code",
+  phone: "tel",
+  email: "email",
+};
+const types: Partial<Record<AddressPart, string>> = { phone: "tel", email: "email" };
+
+interface FieldShown {
+  readonly visit: Visit;
+  readonly value: string;
+  readonly fault: string | undefined;
+  readonly regions: AddressForm["regions"];
+  readonly country: string;
+}
+
+function fieldView({ name, isRequired }: AddressForm["fields"][number], shown: FieldShown): Markup {
+  const { visit, value, fault } = shown;
+  const { say } = visit;
+  const id = fieldId(name);
+  const autocomplete = `shipping ${autocompletes[name] ?? ""}`;
+  const shared = html` id="${id}" name="${name}" autocomplete="${autocomplete}"${isRequired ? html` required` : undefined}${described(id, fault)}`;
+  const control = name === "regionCode" ? regionView(shared, shown) : html`<input type="${types[name] ?? "text"}" ${shared} value="${value}" />`;
+  return html`<div class="field">
+    <label for="${id}">${say(name)}${isRequired ? undefined : html` <span class="soft">${say("optional")}</span>`}</label>
+    ${control} ${name === "phone" ? html`<p class="soft hint" id="${id}-hint">${say("phoneHint")}</p>` : undefined} ${faultView(id, fault)}
+  </div>`;
+}
+
+function regionView(shared: Markup, { visit, value, regions, country }: FieldShown): Markup {
+  const isLocal = new Intl.Locale(`und-${country}`).maximize().language === visit.language;
+  return html`<select${shared}>
+    <option value="">${visit.say("choose")}</option>
+    ${regions.map(
+      ({ code, name, localName }) =>
+        html`<option value="${code}" ${code === value ? html` selected` : undefined}>${isLocal ? localName : name}</option>`,
+    )}
+  </select>`;
+}
+
+const described = (id: string, fault: string | undefined): Markup => {
+  const hint = id === fieldId("phone") ? `${id}-hint ` : "";
+  return html`${fault === undefined ? undefined : html` aria-invalid="true"`} aria-describedby="${hint}${id}-fault"`;
+};
+
+/** There also without a fault: where the script writes one. */
+const faultView = (id: string, fault: string | undefined): Markup =>
+  html`<p class="fault" id="${id}-fault" ${fault === undefined ? html` hidden` : undefined}>${fault}</p>`;
+
+/** To whom it goes, masked: the graph tells no more to anybody here. */
+export function addressShownView({ session, say, path, language, locale }: Visit): Markup {
+  const { address, buyer } = session.cart;
+  const region = address?.regionCode?.split("-").at(-1);
+  const place =
+    address === null
+      ? []
+      : [[address.postalCodePrefix === null ? "" : `${address.postalCodePrefix}•••`, address.city ?? ""].filter((part) => part !== "").join(" ")];
+  const linesShown = address === null ? [] : [address.recipientInitials ?? "", ...place, region ?? "", countryName(address.countryCode, language)];
+  return html`${
+      address === null
+        ? html`<p class="soft">${say("addressOptional")}</p>`
+        : html`<p class="masked" lang="${locale}">
+              ${linesShown.filter((line) => line !== "").map((line, index) => html`${index === 0 ? undefined : html`<br />`}${line}`)}
+            </p>
+            <p class="soft">${say("addressPrivate")}</p>`
+    }
+    ${buyer.emailHint === null ? undefined : html`<p class="soft">${say("contact", { email: buyer.emailHint })}</p>`}
+    <p><a href="${path}?edit=address">${say(address === null ? "addressAdd" : "addressChange")}</a></p>`;
+}

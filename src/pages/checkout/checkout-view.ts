@@ -1,0 +1,129 @@
+/** The page of an open session: what is bought, and the steps to it. A form of text never stands beside another, so that nothing typed is lost. */
+import { randomUUID } from "node:crypto";
+import { html, type Markup } from "#pages/shared/html.ts";
+import { formatTime } from "./amounts.ts";
+import { addressFormView, addressShownView, type FieldFault, fieldId } from "./address-view.ts";
+import type { TypedAddress } from "./checkout-services.ts";
+import { contactId, contactView } from "./contact-view.ts";
+import { knownToken, paymentFaultOf, paymentView } from "./payment-view.ts";
+import { promotionView } from "./promotion-view.ts";
+import { needsDelivery } from "./readiness.ts";
+import { summaryView } from "./summary-view.ts";
+import type { ShownPage, Visit } from "./visit.ts";
+
+/** What a form that was not taken leaves on the page. */
+export interface Shown {
+  /** The address is being typed. */
+  readonly typed?: TypedAddress;
+  readonly fieldFaults?: readonly FieldFault[];
+  readonly isCountryNew?: boolean;
+  readonly contact?: string;
+  readonly contactFault?: string;
+  readonly code?: string;
+  readonly codeFault?: string;
+  readonly optionId?: string | undefined;
+  readonly token?: string | undefined;
+  /** About the page as a whole. */
+  readonly notice?: string;
+}
+
+export function checkoutPage(visit: Visit, shown: Shown = {}): ShownPage {
+  const { session, say, language } = visit;
+  const faults = faultsOf(visit, shown);
+  const title = say("title", { merchant: session.merchant.name });
+  return {
+    title: faults.length === 0 ? title : say("errorTitle", { title }),
+    language,
+    body: html`<main class="checkout">
+      <header>
+        <p class="merchant">${session.merchant.name} <span class="badge">${say("testBadge")}</span></p>
+        <h1>${say("heading")}</h1>
+        <p class="soft test">${say("test")}</p>
+      </header>
+      ${faultSummary(visit, faults)}
+      <div class="columns">
+        ${summaryView(visit, { promotion: promotionOf(visit, shown), isUnfolded: shown.code !== undefined })}
+        <div class="steps">${stepsView(visit, shown)} ${leaveView(visit)}</div>
+      </div>
+    </main>`,
+  };
+}
+
+/** Codes are for the browser that has the page. */
+function promotionOf(visit: Visit, { code, codeFault }: Shown): Markup | undefined {
+  const typed = code ?? visit.session.cart.promotion.promotion?.code ?? "";
+  return visit.isHolder ? promotionView(visit, { typed, fault: codeFault }) : undefined;
+}
+
+function stepsView(visit: Visit, shown: Shown): Markup {
+  const { session, say, isHolder } = visit;
+  const isTyping = isAddressOpen(visit, shown);
+  const address = html`<section class="step" aria-labelledby="address-heading">
+    <h2 id="address-heading">${say("address")}</h2>
+    ${isHolder ? undefined : html`<p class="warning">${say("elsewhere")}</p>`}
+    ${
+      isTyping
+        ? addressFormView(visit, { typed: shown.typed ?? {}, faults: shown.fieldFaults ?? [], isCountryNew: shown.isCountryNew === true })
+        : addressShownView(visit)
+    }
+  </section>`;
+  if (isTyping) return address;
+  const isContactAsked = session.cart.buyer.emailHint === null;
+  const contact = isContactAsked ? contactView(visit, { typed: shown.contact ?? "", fault: shown.contactFault }) : undefined;
+  const token = shown.token ?? tokenOf(visit);
+  return html`${address} ${contact} ${paymentView(visit, { key: randomUUID(), optionId: shown.optionId, token })}`;
+}
+
+/** What was ticked before the last change. */
+const tokenOf = ({ request }: Visit): string | undefined => knownToken((request.query as { readonly token?: unknown }).token);
+
+function isAddressOpen({ session, isHolder, request }: Visit, { typed }: Shown): boolean {
+  const { address } = session.cart;
+  const isAsked = request.method === "GET" && (request.query as { readonly edit?: unknown }).edit === "address";
+  const isNeeded = address === null && needsDelivery(session.cart);
+  return typed !== undefined || isAsked || isNeeded || !isHolder;
+}
+
+/** Going back is giving up: while a session is open, the shop cannot change the cart that it holds. */
+function leaveView({ session, say, path, language, isHolder, room }: Visit): Markup {
+  const { merchant, cancelUrl, expiresAt } = session;
+  const left = Date.parse(expiresAt) - room.services.clock.now().getTime();
+  const kept = html`<p class="soft">${say("keptFor", { time: formatTime(left, language) })}</p>`;
+  if (!isHolder) return html`<p><a href="${cancelUrl}">${say("goBack", { merchant: merchant.name })}</a></p>`;
+  return html`<form method="post" action="${path}" class="leave">
+    ${kept}
+    <button name="action" value="cancel" class="third" aria-describedby="cancel-note">${say("cancel", { merchant: merchant.name })}</button>
+    <p class="soft" id="cancel-note">${say("cancelNote")}</p>
+  </form>`;
+}
+
+interface Fault {
+  readonly message: string;
+  readonly id: string | undefined;
+}
+
+/** Also why the last payment came to nothing, until something was done about it. */
+function faultsOf(visit: Visit, { fieldFaults = [], contactFault, codeFault, notice }: Shown): Fault[] {
+  const faults = [
+    ...(notice === undefined ? [] : [{ message: notice, id: undefined }]),
+    ...fieldFaults.map(({ field, summary }) => ({ message: summary, id: fieldId(field) })),
+    ...(contactFault === undefined ? [] : [{ message: contactFault, id: contactId }]),
+    ...(codeFault === undefined ? [] : [{ message: codeFault, id: "code" }]),
+  ];
+  const paymentFault = paymentFaultOf(visit);
+  return faults.length > 0 || paymentFault === undefined || isActedOn(visit) ? faults : [{ message: paymentFault, id: undefined }];
+}
+
+/** Something was changed since, or is being changed. */
+const isActedOn = ({ request }: Visit): boolean => request.method !== "GET" || Object.keys(request.query as object).length > 0;
+
+/** Read out at once, and first in the order of the keyboard. */
+function faultSummary({ say }: Visit, faults: readonly Fault[]): Markup | undefined {
+  if (faults.length === 0) return undefined;
+  return html`<div class="faults" id="faults" role="alert" tabindex="-1" autofocus>
+    <h2>${say("problem")}</h2>
+    <ul>
+      ${faults.map(({ message, id }) => html`<li>${id === undefined ? message : html`<a href="#${id}">${message}</a>`}</li>`)}
+    </ul>
+  </div>`;
+}

@@ -1,0 +1,130 @@
+/** The page when there is nothing to fill in: the payment is under way, the checkout has ended, or there is none. */
+import { html, type Markup } from "#pages/shared/html.ts";
+import { formatAmount } from "./amounts.ts";
+import { summaryView } from "./summary-view.ts";
+import { type Language, sayIn } from "./texts.ts";
+import type { ShownPage, Visit } from "./visit.ts";
+
+const pollSeconds = 3;
+const longMs = 60_000;
+
+export function processingPage(visit: Visit): ShownPage {
+  const { session, say, language, path, isHolder, room } = visit;
+  const waitedMs = session.submittedAt === null ? 0 : room.services.clock.now().getTime() - Date.parse(session.submittedAt);
+  const isLong = isHolder && waitedMs >= longMs;
+  const giveUp = html`<form method="post" action="${path}">
+    <p>${say("processingLong")}</p>
+    <input type="hidden" name="version" value="${session.version}" />
+    <button name="action" value="give-up" class="second">${say("giveUp")}</button>
+  </form>`;
+  return {
+    title: say("processing"),
+    language,
+    // One that may be left is not taken away under somebody's hands.
+    refresh: { seconds: isLong ? 5 * pollSeconds : pollSeconds },
+    body: sheet(
+      html`<h1>${say("processing")}</h1>
+        <div
+          class="waiting"
+          data-status="${path}/status"
+          data-version="${session.version}"
+          ${isHolder && !isLong ? html` data-long-after="${longMs - waitedMs}"` : undefined}
+          role="status"
+        >
+          <p>${say("processingText")}</p>
+        </div>
+        ${isLong ? giveUp : undefined}
+        <p><a href="${path}">${say("processingLook")}</a></p>
+        ${summaryView(visit)}`,
+    ),
+  };
+}
+
+const leaveSeconds = 10;
+
+/** Then on to the shop by itself; the link is there for who does not wait. */
+export function completedPage(visit: Visit, number: string | undefined): ShownPage {
+  const { session, say, language, isHolder } = visit;
+  const { merchant, successUrl } = session;
+  const isTold = isHolder && number !== undefined;
+  const title = say(isTold ? "thanks" : "completed");
+  const text = number === undefined || !isTold ? html`<p>${say("completedText")}</p>` : html`<p class="number">${say("thanksOrder", { number })}</p>`;
+  return {
+    title,
+    language,
+    ...(isTold ? { refresh: { seconds: leaveSeconds, url: successUrl } } : {}),
+    body: sheet(
+      html`<h1>${title}</h1>
+        ${text} ${isTold ? paidView(visit) : undefined}
+        <p class="soft test"><span class="badge">${say("testBadge")}</span> ${say("test")}</p>
+        ${isTold ? html`<p class="soft">${say("thanksNext", { merchant: merchant.name })}</p>` : undefined}
+        ${wayBack(say("goBack", { merchant: merchant.name }), successUrl, isTold ? leaveSeconds : undefined)}`,
+    ),
+  };
+}
+
+function paidView({ session, say, locale }: Visit): Markup {
+  const { emailHint } = session.cart.buyer;
+  return html`<dl class="totals">
+    <div class="total">
+      <dt>${say("total")}</dt>
+      <dd>${formatAmount(session.amountTotal, locale)}</dd>
+    </div>
+    ${
+      emailHint === null
+        ? undefined
+        : html`<div>
+            <dt>${say("contactHeading")}</dt>
+            <dd>${emailHint}</dd>
+          </div>`
+    }
+  </dl>`;
+}
+
+/** Canceled, or its time ran out. Who has just canceled is on the way to the shop. */
+export function endedPage({ session, say, language }: Visit, { isLeaving }: { readonly isLeaving: boolean }): ShownPage {
+  const { status, merchant, cancelUrl } = session;
+  const isCanceled = status === "canceled";
+  const title = say(isCanceled ? "canceled" : "expired");
+  return {
+    title,
+    language,
+    ...(isLeaving ? { refresh: { seconds: 0, url: cancelUrl } } : {}),
+    body: sheet(
+      html`<h1>${title}</h1>
+        <p>${say(isCanceled ? "canceledText" : "expiredText")}</p>
+        ${wayBack(say("goBack", { merchant: merchant.name }), cancelUrl, isLeaving ? 0 : undefined)}`,
+    ),
+  };
+}
+
+const wayBack = (text: string, url: string, afterSeconds: number | undefined): Markup =>
+  html`<p>
+    <a class="button" href="${url}" rel="noreferrer" ${afterSeconds === undefined ? undefined : html` data-leave="${afterSeconds}"`}>${text}</a>
+  </p>`;
+
+export function unknownPage(language: Language): ShownPage {
+  const say = sayIn(language);
+  return messagePage(language, { title: say("unknown"), text: say("unknownText") });
+}
+
+export interface Message {
+  readonly title: string;
+  readonly text: string;
+  /** The page itself, once more. */
+  readonly again?: { readonly text: string; readonly path: string };
+}
+
+export function messagePage(language: Language, { title, text, again }: Message): ShownPage {
+  return {
+    title,
+    language,
+    body: sheet(
+      html`<h1>${title}</h1>
+        <p>${text}</p>
+        ${again === undefined ? undefined : html`<p><a class="button" href="${again.path}">${again.text}</a></p>`}`,
+    ),
+  };
+}
+
+const sheet = (body: Markup): Markup => html`<main class="checkout narrow">${body}</main>`;

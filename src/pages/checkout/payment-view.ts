@@ -1,0 +1,119 @@
+/** How it is delivered, and how it is paid. */
+import { html, type Markup } from "#pages/shared/html.ts";
+import { formatAmount, formatDays } from "./amounts.ts";
+import type { ShownDelivery } from "./documents.ts";
+import { messageOfPayment } from "./fault-texts.ts";
+import { type Missing, missingOf, needsDelivery } from "./readiness.ts";
+import type { TextName } from "./texts.ts";
+import type { Visit } from "./visit.ts";
+
+export const paymentTokens = [
+  "tok_success",
+  "tok_decline",
+  "tok_decline_insufficient_funds",
+  "tok_slow",
+  "tok_late_success",
+] as const satisfies readonly TextName[];
+
+export const knownToken = (token: unknown): string | undefined => paymentTokens.find((known) => known === token);
+
+/** Why the last payment came to nothing, for who has tried it. */
+export function paymentFaultOf({ session, language, isHolder }: Visit): string | undefined {
+  const { paymentFailureCode } = session;
+  return paymentFailureCode === null || !isHolder ? undefined : messageOfPayment(paymentFailureCode, language);
+}
+
+export interface PaymentShown {
+  /** Of the form: a fresh one belongs to each form that is shown. */
+  readonly key: string;
+  readonly optionId: string | undefined;
+  readonly token: string | undefined;
+}
+
+/** In one form: what is ticked when somebody pays is what they mean. */
+export function paymentView(visit: Visit, shown: PaymentShown): Markup {
+  const { session, path } = visit;
+  const hasDelivery = needsDelivery(session.cart) && session.cart.address !== null;
+  const missing = missingOf(session.cart);
+  const isUndeliverable = hasDelivery && (session.cart.delivery?.options ?? []).length === 0;
+  const { amountMinor, currency } = session.amountTotal;
+  return html`<form method="post" action="${path}" class="pay" data-pay>
+    <input type="hidden" name="version" value="${session.version}" />
+    <input type="hidden" name="amountMinor" value="${amountMinor}" />
+    <input type="hidden" name="currency" value="${currency}" />
+    <input type="hidden" name="key" value="${shown.key}" />
+    ${hasDelivery ? deliveryView(visit, shown.optionId) : undefined} ${isUndeliverable ? undefined : tokensView(visit, shown.token)}
+    ${isUndeliverable ? undefined : payButton(visit, missing)}
+  </form>`;
+}
+
+/** What it waits for stands beside it. */
+function payButton({ session, say, locale }: Visit, missing: Missing | undefined): Markup {
+  const { amountTotal } = session;
+  if (missing !== undefined)
+    return html`<p class="soft wanting" id="pay-hint">${say(`missing_${missing}`)}</p>
+      <button name="action" value="pay" id="pay" disabled aria-describedby="pay-hint">${say("payLater")}</button>`;
+  const text = amountTotal.amountMinor === 0 ? say("placeFree") : say("pay", { amount: formatAmount(amountTotal, locale) });
+  return html`<button name="action" value="pay" id="pay">${text}</button>`;
+}
+
+function deliveryView(visit: Visit, optionId: string | undefined): Markup {
+  const { session, say } = visit;
+  const { options, selectedOptionId } = session.cart.delivery ?? { options: [], selectedOptionId: null };
+  const selected = optionId ?? selectedOptionId ?? undefined;
+  return html`<section class="step" id="delivery">
+    <fieldset>
+      <legend><h2>${say("delivery")}</h2></legend>
+      ${options.length === 0 ? html`<p class="warning">${say("deliveryNone")}</p>` : undefined}
+      ${options.map((option) => optionView(option, visit, option.id === selected))}
+    </fieldset>
+    ${options.length === 0 ? undefined : html`<button name="action" value="delivery" class="second small" data-delivery>${say("deliveryUpdate")}</button>`}
+  </section>`;
+}
+
+function optionView(
+  { id, name, carrier, price, minDays, maxDays, pickup }: ShownDelivery,
+  { say, locale, language }: Visit,
+  isSelected: boolean,
+): Markup {
+  const cost = price.amountMinor === 0 ? say("free") : formatAmount(price, locale);
+  const details = [pickup ? say("pickup") : (carrier ?? ""), formatDays(minDays, maxDays, language)].filter((part) => part !== "");
+  return html`<div class="choice">
+    <input
+      type="radio"
+      id="option-${id}"
+      name="optionId"
+      value="${id}"
+      ${isSelected ? html` checked` : undefined}
+      aria-describedby="option-${id}-text"
+    />
+    <label for="option-${id}" lang="${locale}">${name}</label>
+    <span class="amount">${cost}</span>
+    <span class="soft" id="option-${id}-text">${details.join(" · ")}</span>
+  </div>`;
+}
+
+function tokensView(visit: Visit, token: string | undefined): Markup {
+  const { session, say } = visit;
+  const fault = paymentFaultOf(visit);
+  if (session.amountTotal.amountMinor === 0)
+    return html`<section class="step">
+      <h2>${say("payment")}</h2>
+      <p>${say("paymentFree")}</p>
+    </section>`;
+  const chosen = knownToken(token) ?? "tok_success";
+  return html`<section class="step">
+    <fieldset aria-describedby="payment-test">
+      <legend><h2>${say("payment")}</h2></legend>
+      ${fault === undefined ? undefined : html`<p class="fault last-payment">${fault}</p>`}
+      <p class="soft" id="payment-test">${say("paymentTest")}</p>
+      ${paymentTokens.map(
+        (name) =>
+          html`<div class="choice">
+            <input type="radio" id="${name}" name="token" value="${name}" ${name === chosen ? html` checked` : undefined} />
+            <label for="${name}">${say(name)}</label>
+          </div>`,
+      )}
+    </fieldset>
+  </section>`;
+}

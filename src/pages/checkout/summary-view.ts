@@ -1,0 +1,101 @@
+/** What is bought, and what it costs. */
+import { html, type Markup } from "#pages/shared/html.ts";
+import { basePathOf } from "#pages/shared/assets.ts";
+import { type Amount, formatAmount, negated } from "./amounts.ts";
+import type { ShownCart, ShownLine } from "./documents.ts";
+import { messageOfWarning } from "./fault-texts.ts";
+import { missingOf, needsDelivery } from "./readiness.ts";
+import type { Visit } from "./visit.ts";
+
+type Shower = Pick<Visit, "session" | "say" | "locale" | "language" | "room">;
+
+export interface Folded {
+  readonly promotion: Markup | undefined;
+  /** There is something in it to read first. */
+  readonly isUnfolded: boolean;
+}
+
+/** On a phone it folds, so that what is to be filled in comes first. */
+export function summaryView(visit: Shower, folded?: Folded): Markup {
+  const { session, say, locale } = visit;
+  const { lines, warnings, totals } = session.cart;
+  const general = warnings.filter(({ lineId }) => !lines.some(({ id }) => id === lineId));
+  const body = html`${general.map((warning) => warningView(warning.code, visit))}
+    <ul class="lines">
+      ${lines.map((line) => lineView(line, visit))}
+    </ul>
+    ${folded?.promotion} ${totalsView(session.cart, visit)}`;
+  if (folded === undefined)
+    return html`<section class="summary" aria-labelledby="order">
+      <h2 id="order">${say("order")}</h2>
+      ${body}
+    </section>`;
+  const isOpen = folded.isUnfolded || warnings.length > 0;
+  return html`<section class="summary" aria-labelledby="order">
+    <details id="order-fold" ${isOpen ? html` open` : undefined}>
+      <summary>
+        <h2 id="order">${say("order")}</h2>
+        <span class="amount">${formatAmount(totals.total, locale)}</span>
+      </summary>
+      ${body}
+    </details>
+  </section>`;
+}
+
+function lineView(line: ShownLine, visit: Shower): Markup {
+  const { say, locale, session } = visit;
+  const picture = pictureOf(line, visit);
+  const each = say("each", { price: formatAmount(line.unitPrice, locale) });
+  return html`<li>
+    ${picture === undefined ? html`<span class="picture"></span>` : html`<img class="picture" src="${picture}" alt="" width="64" height="64" />`}
+    <div>
+      <p class="name" lang="${session.locale}">${line.title}</p>
+      ${line.variantTitle === null ? undefined : html`<p class="soft" lang="${session.locale}">${line.variantTitle}</p>`}
+      <p class="soft">${say("quantity", { quantity: String(line.quantity) })}${line.quantity > 1 ? html` · ${each}` : undefined}</p>
+      ${session.cart.warnings.filter(({ lineId }) => lineId === line.id).map(({ code }) => warningView(code, visit))}
+    </div>
+    <p class="amount">${formatAmount(line.subtotal, locale)}</p>
+  </li>`;
+}
+
+/** Our own pictures alone: a page with a secret address asks nobody else for anything. */
+function pictureOf({ image }: ShownLine, { room }: Shower): string | undefined {
+  const { publicUrl } = room.services;
+  return image?.url.startsWith(`${publicUrl}/`) === true ? basePathOf(publicUrl) + image.url.slice(publicUrl.length) : undefined;
+}
+
+function warningView(code: string, { language }: Shower): Markup {
+  const message = messageOfWarning(code, language);
+  return message === undefined ? html`` : html`<p class="warning">${message}</p>`;
+}
+
+function totalsView(cart: ShownCart, { say, locale, session }: Shower): Markup {
+  const { totals, promotion } = cart;
+  const text = (amount: Amount): string => (amount.amountMinor === 0 ? say("free") : formatAmount(amount, locale));
+  // Who may pay pays this.
+  const isFinal = session.status !== "open" || missingOf(cart) === undefined;
+  return html`<dl class="totals">
+    ${row(say("subtotal"), formatAmount(totals.subtotal, locale))}
+    ${totals.discount.amountMinor === 0 ? undefined : row(say("discount"), formatAmount(negated(totals.discount), locale), discountTitles(promotion))}
+    ${needsDelivery(cart) ? row(say("shipping"), totals.shipping === null ? say("later") : text(totals.shipping)) : undefined}
+    ${isFinal && totals.tax === null ? undefined : taxRow(totals, { say, locale })}
+    <div class="total">
+      <dt>${say(totals.estimated && !isFinal ? "estimated" : "total")}</dt>
+      <dd>${formatAmount(totals.total, locale)}</dd>
+    </div>
+  </dl>`;
+}
+
+function discountTitles({ automatic, state, promotion }: ShownCart["promotion"]): string {
+  return [...automatic.map(({ title }) => title), ...(state === "applied" ? [promotion?.code ?? ""] : [])].join(", ");
+}
+
+function taxRow({ tax, taxIncluded }: ShownCart["totals"], { say, locale }: Pick<Shower, "say" | "locale">): Markup {
+  return row(say(taxIncluded ? "taxIncluded" : "tax"), tax === null ? say("taxLater") : formatAmount(tax, locale));
+}
+
+const row = (name: string, value: string, note = ""): Markup =>
+  html`<div>
+    <dt>${name}${note === "" ? undefined : html` <span class="soft">${note}</span>`}</dt>
+    <dd>${value}</dd>
+  </div>`;

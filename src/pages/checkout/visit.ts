@@ -1,0 +1,111 @@
+/** One request on the page of one session: whose browser it is, what the session is like, and in which language it is spoken to. */
+import { timingSafeEqual } from "node:crypto";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { BuyerViewer } from "#access/viewer.ts";
+import { parseAcceptLanguage } from "#foundation/locales.ts";
+import { assetOf, basePathOf } from "#pages/shared/assets.ts";
+import { type Page, pageHeaders, renderPage } from "#pages/shared/page.ts";
+import type { CheckoutServices, SessionPage } from "./checkout-services.ts";
+import type { Documents, ShownSession } from "./documents.ts";
+import { cookieHeader, newBrowser, type PageBrowser, readBrowser } from "./page-cookie.ts";
+import { type Language, languageOf, type Say, sayIn } from "./texts.ts";
+
+export interface Room {
+  readonly services: CheckoutServices;
+  readonly documents: Documents;
+}
+
+export interface Visit {
+  readonly room: Room;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly secret: string;
+  /** The page's address below the service's origin. */
+  readonly path: string;
+  readonly page: SessionPage;
+  readonly viewer: BuyerViewer;
+  readonly session: ShownSession;
+  readonly browser: PageBrowser;
+  /** It showed a cookie of this session: it has been here before. */
+  readonly isKnown: boolean;
+  /** It may see what is personal, and pay: nobody has done anything yet, or this browser has. */
+  readonly isHolder: boolean;
+  readonly language: Language;
+  /** How amounts are written; the session's, also where the texts are in another language. */
+  readonly locale: string;
+  readonly say: Say;
+}
+
+const secretPattern = /^[\w-]{43}$/;
+
+interface FoundSession {
+  readonly page: SessionPage;
+  readonly viewer: BuyerViewer;
+}
+
+/** Undefined: no session has this address. Such tries are counted, and refused when there were too many; who knows an address is not kept out by them. */
+async function findSession({ services }: Room, request: FastifyRequest): Promise<FoundSession | undefined> {
+  const { secret } = request.params as { readonly secret: string };
+  const page = secretPattern.test(secret) ? await services.findPage(services.db, secret) : undefined;
+  if (page !== undefined) return { page, viewer: viewerOf(page) };
+  await services.limits.requireSecretsLeft(request);
+  await services.limits.countWrongSecret(request);
+  return undefined;
+}
+
+export type SessionState = Pick<ShownSession, "status" | "version">;
+
+/** For who only wants to know whether there is something new. */
+export async function readState(room: Room, request: FastifyRequest): Promise<SessionState | undefined> {
+  const viewer = (await findSession(room, request))?.viewer;
+  if (viewer === undefined) return undefined;
+  return (await room.documents.status<SessionState | null>({ viewer, requestId: request.id, variables: { id: viewer.sessionId } })) ?? undefined;
+}
+
+const languages = new WeakMap<FastifyRequest, Language>();
+
+/** Of the session where it was found, whatever became of the request; else what the browser asks for. */
+export const languageFor = (request: FastifyRequest): Language =>
+  languages.get(request) ?? languageOf(parseAcceptLanguage(request.headers["accept-language"])[0] ?? "en");
+
+/** Undefined: no session has this address. A cookie is given to who has none. */
+export async function openVisit(room: Room, request: FastifyRequest, reply: FastifyReply): Promise<Visit | undefined> {
+  const { services, documents } = room;
+  const { secret } = request.params as { readonly secret: string };
+  const found = await findSession(room, request);
+  if (found === undefined) return undefined;
+  const { page, viewer } = found;
+  const session = await documents.session<ShownSession | null>({ viewer, requestId: request.id, variables: { id: viewer.sessionId } });
+  if (session === null) return undefined;
+  const known = readBrowser(request.headers.cookie, secret);
+  const browser = known ?? newBrowser(secret);
+  if (known === undefined) void reply.header("set-cookie", cookieHeader(browser, secret, services.publicUrl));
+  const language = languageOf(session.locale);
+  languages.set(request, language);
+  return {
+    room,
+    request,
+    reply,
+    secret,
+    path: `${basePathOf(services.publicUrl)}/checkout/${secret}`,
+    page,
+    viewer,
+    session,
+    browser,
+    isKnown: known !== undefined,
+    isHolder: page.holderDigest === null || timingSafeEqual(page.holderDigest, browser.digest),
+    language,
+    locale: session.locale,
+    say: sayIn(language),
+  };
+}
+
+export const viewerOf = ({ sessionId, merchantId, cartId }: SessionPage): BuyerViewer => ({ kind: "buyer", sessionId, merchantId, cartId });
+
+export type ShownPage = Omit<Page, "asset" | "isWide">;
+
+/** Nobody is told where a buyer comes from: the address is a secret. */
+export function sendPage(reply: FastifyReply, page: ShownPage, publicUrl: string): FastifyReply {
+  const whole: Page = { ...page, isWide: true, asset: assetOf("checkout", publicUrl) };
+  return reply.headers({ ...pageHeaders(whole), "referrer-policy": "no-referrer" }).send(renderPage(whole));
+}

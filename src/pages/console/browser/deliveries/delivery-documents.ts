@@ -1,0 +1,107 @@
+/** What the pages about deliveries ask of the graph. */
+import type { Connection } from "#pages/console/browser/graph/connection.ts";
+import { graph } from "#pages/console/browser/graph/document.ts";
+import type { Keyed } from "#pages/console/browser/graph/use-change.ts";
+
+export const deliveryStatuses = ["PENDING", "SENDING", "SUCCEEDED", "RETRYING", "EXHAUSTED", "SKIPPED", "CANCELED"] as const;
+export type DeliveryStatus = (typeof deliveryStatuses)[number];
+
+export interface Attempt {
+  readonly id: string;
+  readonly number: number;
+  readonly at: string;
+  readonly httpStatus: number | null;
+  readonly errorCode: string | null;
+  readonly durationMs: number;
+}
+
+export interface Delivery {
+  readonly id: string;
+  readonly endpointId: string;
+  readonly status: DeliveryStatus;
+  readonly attemptCount: number;
+  readonly nextAttemptAt: string | null;
+  readonly lastAttempt: Attempt | null;
+  readonly replayOf: string | null;
+  readonly replayable: boolean;
+  readonly createdAt: string;
+  readonly event: { readonly id: string; readonly type: string; readonly occurredAt: string };
+}
+
+const attemptFields = "id number at httpStatus errorCode durationMs";
+const fields = `
+  id endpointId status attemptCount nextAttemptAt replayOf replayable createdAt
+  lastAttempt { ${attemptFields} } event { id type occurredAt }
+`;
+
+export interface DeliveryPage {
+  readonly webhookDeliveries: Connection<Delivery>;
+}
+
+interface DeliveriesAsked {
+  readonly endpointId: string;
+  readonly status: DeliveryStatus | null;
+  readonly last: number;
+  readonly before: string | null;
+}
+
+export const deliveriesDocument = graph<DeliveryPage, DeliveriesAsked>(`
+  query ConsoleDeliveries($endpointId: ID!, $status: WebhookDeliveryStatus, $last: Int!, $before: String) {
+    webhookDeliveries(endpointId: $endpointId, status: $status, last: $last, before: $before) {
+      edges { node { ${fields} } }
+      pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+    }
+  }
+`);
+
+export interface DeliveryDetail extends Delivery {
+  readonly attempts: readonly Attempt[];
+  readonly payloadExpiresAt: string;
+  readonly finishedAt: string | null;
+  readonly replayReason: string | null;
+  readonly replayNote: string | null;
+  readonly event: Delivery["event"] & {
+    readonly subject: { readonly type: string; readonly id: string; readonly version: number };
+    readonly deliveries: readonly Pick<Delivery, "id" | "endpointId" | "status" | "replayOf" | "createdAt">[];
+  };
+}
+
+export const deliveryDocument = graph<{ webhookDelivery: DeliveryDetail | null }, { id: string }>(`
+  query ConsoleDelivery($id: ID!) {
+    webhookDelivery(id: $id) {
+      ${fields} payloadExpiresAt finishedAt replayReason replayNote
+      attempts { ${attemptFields} }
+      event { subject { type id version } deliveries { id endpointId status replayOf createdAt } }
+    }
+  }
+`);
+
+export interface Replayed {
+  readonly webhookDeliveryReplay: { readonly delivery: { readonly id: string } };
+}
+
+export interface ReplayInput {
+  readonly reason: string;
+  readonly note: string | null;
+  readonly force: boolean;
+}
+
+export const replayDocument = graph<Replayed, Keyed & { deliveryId: string; input: ReplayInput }>(`
+  mutation ConsoleReplay($idempotencyKey: String!, $deliveryId: ID!, $input: PublicWebhookReplayRequest!) {
+    webhookDeliveryReplay(idempotencyKey: $idempotencyKey, deliveryId: $deliveryId, input: $input) { delivery { id } }
+  }
+`);
+
+export interface DeliveryChanges {
+  readonly deliveryChanged: {
+    readonly deliveries: readonly Delivery[];
+    /** Whether there are others than those told. */
+    readonly readAnew: boolean;
+  } | null;
+}
+
+export const deliveryChangedDocument = graph<DeliveryChanges, { endpointId: string }>(`
+  subscription ConsoleDeliveryChanged($endpointId: ID!) {
+    deliveryChanged(endpointId: $endpointId) { readAnew deliveries { ${fields} } }
+  }
+`);

@@ -1,0 +1,156 @@
+/** What an endpoint was sent, as it happens: a table that is kept up to date by a subscription. */
+import type { JSX } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { newestFirst, olderBefore, pageSize } from "#pages/console/browser/graph/connection.ts";
+import { type LiveState, useLive } from "#pages/console/browser/graph/use-live.ts";
+import { usePages } from "#pages/console/browser/graph/use-pages.ts";
+import { type Asked, useQuery } from "#pages/console/browser/graph/use-query.ts";
+import { Empty, Loaded } from "#pages/console/browser/parts/loaded.tsx";
+import { Pager } from "#pages/console/browser/parts/pager.tsx";
+import { Table } from "#pages/console/browser/parts/table.tsx";
+import { wordOf } from "#pages/console/browser/parts/words.ts";
+import { deliveryColumns } from "./delivery-columns.tsx";
+import {
+  deliveriesDocument,
+  deliveryChangedDocument,
+  type Delivery,
+  type DeliveryPage,
+  type DeliveryStatus,
+  deliveryStatuses,
+} from "./delivery-documents.ts";
+import { LiveMark } from "./live-mark.tsx";
+import { mergeDeliveries, newsOf, type Shown, type Told, toldSince, withTold } from "./merge-deliveries.ts";
+import { ReplayDialog } from "./replay-dialog.tsx";
+
+interface DeliveryListProps {
+  readonly endpointId: string;
+  /** Something came to its end: how the endpoint fares is not the same any more. */
+  readonly onDelivered: () => void;
+}
+
+export function DeliveryList({ endpointId, onDelivered }: DeliveryListProps): JSX.Element {
+  const [status, setStatus] = useState<DeliveryStatus | null>(null);
+  const [replaying, setReplaying] = useState<Delivery>();
+  const pages = usePages(`${endpointId} ${status}`);
+  const asked = useQuery(deliveriesDocument, { endpointId, status, last: pageSize, before: pages.cursor });
+  const { live, said, fresh, state } = useDeliveriesLive({ endpointId, status, isNewest: pages.cursor === null, asked, onDelivered });
+  return (
+    <section aria-labelledby="deliveries">
+      <div class="bar">
+        <h2 id="deliveries">
+          Deliveries <LiveMark state={state} />
+        </h2>
+        <StatusFilter status={status} onChange={setStatus} />
+      </div>
+      <p class="hidden" role="status">
+        {said}
+      </p>
+      <Loaded asked={live} what="deliveries">
+        {({ webhookDeliveries }) => (
+          <>
+            {webhookDeliveries.edges.length === 0 ? (
+              <Empty>{status === null ? "Nothing has been sent yet." : `No delivery is in this status: ${wordOf(status)}.`}</Empty>
+            ) : (
+              <Table
+                caption="Deliveries, the newest first"
+                columns={deliveryColumns(setReplaying)}
+                rows={newestFirst(webhookDeliveries)}
+                keyOf={({ id }) => id}
+                isNew={({ id }) => fresh.has(id)}
+              />
+            )}
+            <Pager pages={pages} what="deliveries" older={olderBefore(webhookDeliveries)} />
+          </>
+        )}
+      </Loaded>
+      {replaying === undefined ? null : <ReplayDialog delivery={replaying} onReplayed={() => undefined} onClose={() => setReplaying(undefined)} />}
+    </section>
+  );
+}
+
+interface Followed extends DeliveryListProps, Shown {
+  readonly asked: Asked<DeliveryPage>;
+}
+
+interface Live {
+  /** What is to be shown: as it was asked, and told since. */
+  readonly live: Asked<DeliveryPage>;
+  readonly said: string;
+  readonly fresh: ReadonlySet<string>;
+  readonly state: LiveState;
+}
+
+const ends: ReadonlySet<DeliveryStatus> = new Set(["SUCCEEDED", "EXHAUSTED", "RETRYING"]);
+const settleMs = 300;
+
+function useDeliveriesLive({ endpointId, onDelivered, asked, ...shown }: Followed): Live {
+  // Two events may come before the page is drawn once.
+  const held = useRef<Told>(new Map());
+  const [told, setTold] = useState(held.current);
+  const whenAsked = useRef<Told | undefined>(undefined);
+  const [said, say] = useState("");
+  const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set());
+  const wasLive = useRef(false);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  useEffect(() => {
+    if (asked.data === undefined || whenAsked.current === undefined) return;
+    held.current = toldSince(held.current, whenAsked.current);
+    whenAsked.current = undefined;
+    setTold(held.current);
+  }, [asked.data]);
+  const state = useLive(deliveryChangedDocument, { endpointId }, ({ deliveryChanged }, isFirst) => {
+    if (deliveryChanged === null) return;
+    // More may have happened than is told.
+    if (isFirst ? wasLive.current : deliveryChanged.readAnew) {
+      whenAsked.current = held.current;
+      asked.refresh();
+    }
+    wasLive.current = true;
+    const before = held.current;
+    held.current = withTold(before, deliveryChanged.deliveries);
+    setTold(held.current);
+    if (asked.data === undefined) return;
+    const news = newsOf(mergeDeliveries(asked.data, before, shown), mergeDeliveries(asked.data, held.current, shown));
+    if (news.length === 0) return;
+    setFresh((others) => new Set([...others, ...news.map(({ id }) => id)]));
+    say(sentenceOf(news));
+    if (!news.some((delivery) => ends.has(delivery.status))) return;
+    clearTimeout(timer.current);
+    timer.current = setTimeout(onDelivered, settleMs);
+  });
+  const data = asked.data === undefined ? undefined : mergeDeliveries(asked.data, told, shown);
+  return { live: { ...asked, data }, said, fresh, state };
+}
+
+function sentenceOf(news: readonly Delivery[]): string {
+  const [first] = news;
+  if (news.length === 1 && first !== undefined) return `${first.event.type}: ${wordOf(first.status)}.`;
+  return `${news.length} deliveries have changed.`;
+}
+
+interface StatusFilterProps {
+  readonly status: DeliveryStatus | null;
+  readonly onChange: (status: DeliveryStatus | null) => void;
+}
+
+function StatusFilter({ status, onChange }: StatusFilterProps): JSX.Element {
+  const id = useId();
+  return (
+    <div class="pick">
+      <label for={id}>Status</label>
+      <select
+        id={id}
+        value={status ?? ""}
+        onChange={({ currentTarget }) => onChange(deliveryStatuses.find((value) => value === currentTarget.value) ?? null)}
+      >
+        <option value="">All</option>
+        {deliveryStatuses.map((value) => (
+          <option key={value} value={value}>
+            {wordOf(value)}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}

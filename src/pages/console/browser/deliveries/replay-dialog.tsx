@@ -1,0 +1,65 @@
+/** Sends a delivery once more, and says why. */
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { useChange } from "#pages/console/browser/graph/use-change.ts";
+import { Banner } from "#pages/console/browser/parts/banner.tsx";
+import { Dialog } from "#pages/console/browser/parts/dialog.tsx";
+import { SelectField, TextField } from "#pages/console/browser/parts/field.tsx";
+import { type Delivery, replayDocument } from "./delivery-documents.ts";
+
+interface ReplayDialogProps {
+  readonly delivery: Pick<Delivery, "id" | "status" | "event">;
+  readonly onReplayed: () => void;
+  readonly onClose: () => void;
+}
+
+const reasons = [
+  { value: "RECEIVER_OUTAGE", label: "The receiver was down" },
+  { value: "RECEIVER_BUG", label: "The receiver did the wrong thing with it" },
+  { value: "TESTING", label: "To see what the receiver does" },
+  { value: "OTHER", label: "Something else" },
+] as const;
+type Reason = (typeof reasons)[number]["value"];
+
+export function ReplayDialog({ delivery, onReplayed, onClose }: ReplayDialogProps): JSX.Element {
+  const { id, status, event } = delivery;
+  const hasArrived = status === "SUCCEEDED";
+  const [reason, setReason] = useState<Reason>(hasArrived ? "TESTING" : "RECEIVER_OUTAGE");
+  const [note, setNote] = useState("");
+  const { isBusy, failure, run } = useChange(replayDocument);
+  const replay = async (submitted: Event): Promise<void> => {
+    submitted.preventDefault();
+    if (isBusy) return;
+    const text = note.trim();
+    if ((await run({ deliveryId: id, input: { reason, note: text === "" ? null : text, force: hasArrived } })) === undefined) return;
+    onReplayed();
+    onClose();
+  };
+  return (
+    <Dialog title={`Replay ${event.type}`} onClose={onClose}>
+      <form onSubmit={(submitted) => void replay(submitted)} noValidate>
+        <Banner failure={failure} shown={["/reason", "/note"]} />
+        <p>
+          The same event is sent once more, with the same id and body.
+          {hasArrived ? " It has arrived already: a receiver that counts ids ignores it." : ""}
+        </p>
+        <SelectField label="Reason" pointer="/reason" failure={failure} name="reason" value={reason} options={reasons} onChange={setReason} />
+        <TextField
+          label="Note (optional)"
+          hint="For whoever reads it later; nothing personal."
+          pointer="/note"
+          failure={failure}
+          name="note"
+          value={note}
+          onChange={setNote}
+        />
+        <div class="actions">
+          <button type="button" class="second" onClick={onClose}>
+            Cancel
+          </button>
+          <button aria-disabled={isBusy}>{isBusy ? "One moment …" : "Replay"}</button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,122 @@
+/** What can be done to an endpoint: a test, another address, on and off, a new secret, the end. */
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { nodesOf } from "#pages/console/browser/graph/connection.ts";
+import { useChange } from "#pages/console/browser/graph/use-change.ts";
+import { useQuery } from "#pages/console/browser/graph/use-query.ts";
+import { installationsDocument } from "#pages/console/browser/installation/installation-documents.ts";
+import { Banner } from "#pages/console/browser/parts/banner.tsx";
+import { Confirm } from "#pages/console/browser/parts/confirm.tsx";
+import { go } from "#pages/console/browser/shell/router.tsx";
+import {
+  deleteEndpointDocument,
+  disableEndpointDocument,
+  type Endpoint,
+  enableEndpointDocument,
+  testEndpointDocument,
+} from "./endpoint-documents.ts";
+import { ChangeEndpoint } from "./endpoint-form.tsx";
+import { RotateSecret } from "./rotate-secret.tsx";
+
+interface ActionsProps {
+  readonly endpoint: Endpoint;
+  readonly onChanged: () => void;
+}
+
+export function EndpointActions({ endpoint, onChanged }: ActionsProps): JSX.Element {
+  const [doing, setDoing] = useState<"change" | "disable" | "rotate" | "delete">();
+  const [said, setSaid] = useState("");
+  const test = useChange(testEndpointDocument);
+  const enable = useChange(enableEndpointDocument);
+  // The catalogue of events is asked through an installation; all of the merchant's have the same one.
+  const installations = useQuery(installationsDocument, {});
+  const [installation] = installations.data === undefined ? [] : nodesOf(installations.data.installations);
+  const shown = { endpoint, onChanged, onClose: () => setDoing(undefined) };
+  const isOn = endpoint.status === "ENABLED";
+  const send = async (): Promise<void> => {
+    if ((await test.run({ endpointId: endpoint.id, input: {} })) !== undefined) setSaid("A test ping is on its way.");
+  };
+  const switchOn = async (): Promise<void> => {
+    if ((await enable.run({ endpointId: endpoint.id, input: { expectedVersion: endpoint.version } })) === undefined) return;
+    setSaid("It is switched on; a ping is on its way.");
+    onChanged();
+  };
+  return (
+    <div class="doings">
+      <Banner failure={test.failure ?? enable.failure} />
+      <div class="actions">
+        {isOn ? (
+          <button type="button" aria-disabled={test.isBusy} onClick={() => test.isBusy || void send()}>
+            Send a test ping
+          </button>
+        ) : (
+          <button type="button" aria-disabled={enable.isBusy} onClick={() => enable.isBusy || void switchOn()}>
+            Enable
+          </button>
+        )}
+        <button type="button" class="second" onClick={() => setDoing("change")} disabled={installation === undefined}>
+          Change
+        </button>
+        <button type="button" class="second" onClick={() => setDoing("rotate")}>
+          Rotate secret
+        </button>
+        {isOn ? (
+          <button type="button" class="second" onClick={() => setDoing("disable")}>
+            Disable
+          </button>
+        ) : null}
+        <button type="button" class="second danger" onClick={() => setDoing("delete")}>
+          Delete
+        </button>
+        <span class="soft" role="status">
+          {said}
+        </span>
+      </div>
+      {doing === "change" && installation !== undefined ? <ChangeEndpoint {...shown} installationId={installation.id} /> : null}
+      {doing === "rotate" ? <RotateSecret {...shown} /> : null}
+      {doing === "disable" ? <Disable {...shown} /> : null}
+      {doing === "delete" ? <Delete {...shown} /> : null}
+    </div>
+  );
+}
+
+interface DoingProps extends ActionsProps {
+  readonly onClose: () => void;
+}
+
+function Disable({ endpoint, onChanged, onClose }: DoingProps): JSX.Element {
+  const { isBusy, failure, run } = useChange(disableEndpointDocument);
+  const disable = async (): Promise<void> => {
+    if ((await run({ endpointId: endpoint.id, input: { expectedVersion: endpoint.version } })) === undefined) return;
+    onChanged();
+    onClose();
+  };
+  return (
+    <Confirm title="Disable the endpoint?" action="Disable" isBusy={isBusy} failure={failure} onConfirm={() => void disable()} onClose={onClose}>
+      <p>
+        <strong>{endpoint.url}</strong> is told nothing until it is enabled again. What happens meanwhile is skipped, but can be replayed.
+      </p>
+    </Confirm>
+  );
+}
+
+function Delete({ endpoint, onClose }: DoingProps): JSX.Element {
+  const { isBusy, failure, run } = useChange(deleteEndpointDocument);
+  const remove = async (): Promise<void> => {
+    if ((await run({ endpointId: endpoint.id, input: { expectedVersion: endpoint.version } })) !== undefined) go("/endpoints");
+  };
+  return (
+    <Confirm
+      title="Delete the endpoint?"
+      action="Delete the endpoint"
+      isBusy={isBusy}
+      failure={failure}
+      onConfirm={() => void remove()}
+      onClose={onClose}
+    >
+      <p>
+        <strong>{endpoint.url}</strong> is told nothing any more, what waits for it is canceled, and its secrets are erased. This cannot be undone.
+      </p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,147 @@
+/** The dialog that registers an endpoint, or changes one. What was typed stays when it is refused. */
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { GraphFailure } from "#pages/console/browser/graph/client.ts";
+import { useChange } from "#pages/console/browser/graph/use-change.ts";
+import { useQuery } from "#pages/console/browser/graph/use-query.ts";
+import { Banner } from "#pages/console/browser/parts/banner.tsx";
+import { Dialog } from "#pages/console/browser/parts/dialog.tsx";
+import { SelectField, TextField } from "#pages/console/browser/parts/field.tsx";
+import { Loaded } from "#pages/console/browser/parts/loaded.tsx";
+import {
+  createEndpointDocument,
+  type Endpoint,
+  type EndpointInput,
+  type EndpointWithSecret,
+  eventTypesDocument,
+  type PayloadMode,
+  updateEndpointDocument,
+} from "./endpoint-documents.ts";
+import { EventChoice } from "./event-choice.tsx";
+
+interface EndpointFormProps {
+  readonly installationId: string;
+  readonly onMade: (made: EndpointWithSecret) => void;
+  readonly onClose: () => void;
+}
+
+export function EndpointForm({ installationId, onMade, onClose }: EndpointFormProps): JSX.Element {
+  const { isBusy, failure, run } = useChange(createEndpointDocument);
+  const create = async (input: EndpointInput): Promise<void> => {
+    const made = await run({ installationId, input });
+    if (made !== undefined) onMade(made.webhookEndpointCreate);
+  };
+  return (
+    <Dialog title="Register an endpoint" onClose={onClose} isFirm={isBusy}>
+      <Fields
+        installationId={installationId}
+        before={{ url: "", eventTypes: ["*"], description: null, payloadMode: "SNAPSHOT" }}
+        action="Register"
+        isBusy={isBusy}
+        failure={failure}
+        onSave={(input) => void create(input)}
+        onClose={onClose}
+      />
+    </Dialog>
+  );
+}
+
+interface ChangeEndpointProps {
+  readonly endpoint: Endpoint;
+  readonly installationId: string;
+  readonly onChanged: () => void;
+  readonly onClose: () => void;
+}
+
+export function ChangeEndpoint({ endpoint, installationId, onChanged, onClose }: ChangeEndpointProps): JSX.Element {
+  const { isBusy, failure, run } = useChange(updateEndpointDocument);
+  // The fields are those at the opening: with a version heard of since, another person's change would be overwritten unseen.
+  const [expectedVersion] = useState(endpoint.version);
+  const save = async (input: EndpointInput): Promise<void> => {
+    if ((await run({ endpointId: endpoint.id, input: { ...input, expectedVersion } })) === undefined) return;
+    onChanged();
+    onClose();
+  };
+  return (
+    <Dialog title="Change the endpoint" onClose={onClose} isFirm={isBusy}>
+      <Fields
+        installationId={installationId}
+        before={endpoint}
+        action="Save"
+        isBusy={isBusy}
+        failure={failure}
+        onSave={(input) => void save(input)}
+        onClose={onClose}
+      />
+    </Dialog>
+  );
+}
+
+interface FieldsProps {
+  readonly installationId: string;
+  readonly before: EndpointInput;
+  readonly action: string;
+  readonly isBusy: boolean;
+  readonly failure: GraphFailure | undefined;
+  readonly onSave: (input: EndpointInput) => void;
+  readonly onClose: () => void;
+}
+
+const modes = [
+  { value: "SNAPSHOT", label: "The whole thing, as it was then" },
+  { value: "THIN", label: "Its id alone" },
+] as const;
+
+function Fields({ installationId, before, action, isBusy, failure, onSave, onClose }: FieldsProps): JSX.Element {
+  const types = useQuery(eventTypesDocument, { installationId });
+  const [url, setUrl] = useState(before.url);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(before.eventTypes));
+  const [description, setDescription] = useState(before.description ?? "");
+  const [mode, setMode] = useState<PayloadMode>(before.payloadMode);
+  const save = (event: Event): void => {
+    event.preventDefault();
+    const text = description.trim();
+    if (!isBusy) onSave({ url: url.trim(), eventTypes: [...chosen].toSorted(), description: text === "" ? null : text, payloadMode: mode });
+  };
+  return (
+    <form onSubmit={save} noValidate>
+      <Banner failure={failure} shown={["/url", "/eventTypes", "/description", "/payloadMode"]} />
+      <TextField
+        label="Address"
+        hint="Where events are sent to, with https://."
+        pointer="/url"
+        failure={failure}
+        name="url"
+        value={url}
+        onChange={setUrl}
+        input={{ type: "url", spellcheck: false }}
+      />
+      <TextField
+        label="Description (optional)"
+        hint="What it is for; 200 characters at most."
+        pointer="/description"
+        failure={failure}
+        name="description"
+        value={description}
+        onChange={setDescription}
+      />
+      <SelectField label="What is sent" pointer="/payloadMode" failure={failure} name="payloadMode" value={mode} options={modes} onChange={setMode} />
+      <Loaded asked={types} what="the events">
+        {({ installation }) => (
+          <EventChoice
+            types={(installation?.webhookLog.eventTypes ?? []).filter(({ deprecated }) => !deprecated)}
+            chosen={chosen}
+            failure={failure}
+            onChange={setChosen}
+          />
+        )}
+      </Loaded>
+      <div class="actions">
+        <button type="button" class="second" disabled={isBusy} onClick={onClose}>
+          Cancel
+        </button>
+        <button aria-disabled={isBusy}>{isBusy ? "One moment …" : action}</button>
+      </div>
+    </form>
+  );
+}

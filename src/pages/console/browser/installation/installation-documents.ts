@@ -1,0 +1,113 @@
+/** What the pages about installations ask of the graph. */
+import type { Connection } from "#pages/console/browser/graph/connection.ts";
+import { graph } from "#pages/console/browser/graph/document.ts";
+import type { Keyed } from "#pages/console/browser/graph/use-change.ts";
+
+export type InstallationStatus = "ACTIVE" | "SUSPENDED" | "UNINSTALLED";
+
+export interface InstallationName {
+  readonly id: string;
+  readonly status: InstallationStatus;
+  readonly scopes: readonly string[];
+  readonly installedAt: string;
+  readonly app: { readonly id: string; readonly name: string; readonly publisher: string | null };
+}
+
+const nameFields = "id status scopes installedAt app { id name publisher }";
+
+export const installationsDocument = graph<{ installations: Connection<InstallationName> }>(`
+  query ConsoleInstallations {
+    installations(first: 100) {
+      edges { node { ${nameFields} } }
+      pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+    }
+  }
+`);
+
+export interface ReadinessCheck {
+  readonly code: string;
+  readonly status: "PASS" | "WARN" | "FAIL" | "SKIPPED";
+  readonly severity: "BLOCKING" | "ADVISORY";
+  readonly message: string;
+  readonly remedy: string | null;
+  readonly since: string | null;
+}
+
+export interface Readiness {
+  readonly status: string;
+  readonly evaluatedAt: string;
+  readonly checks: readonly ReadinessCheck[];
+}
+
+const readinessFields = "status evaluatedAt checks { code status severity message remedy since }";
+
+export interface InstallationWithReadiness extends InstallationName {
+  readonly readiness: Readiness;
+}
+
+export interface ReadyPage {
+  readonly installations: Connection<InstallationWithReadiness>;
+}
+
+export const readinessDocument = graph<ReadyPage, { first: number; after: string | null }>(`
+  query ConsoleReadiness($first: Int!, $after: String) {
+    installations(first: $first, after: $after) {
+      edges { node { ${nameFields} readiness { ${readinessFields} } } }
+      pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+    }
+  }
+`);
+
+export const installationDocument = graph<{ installation: InstallationWithReadiness | null }, { id: string }>(`
+  query ConsoleInstallation($id: ID!) {
+    installation(id: $id) { ${nameFields} readiness { ${readinessFields} } }
+  }
+`);
+
+export const setScopesDocument = graph<
+  { installationScopesSet: { id: string } },
+  Keyed & { input: { installationId: string; scopes: readonly string[] } }
+>(`
+  mutation ConsoleScopesSet($idempotencyKey: String!, $input: InstallationScopesSetInput!) {
+    installationScopesSet(idempotencyKey: $idempotencyKey, input: $input) { id }
+  }
+`);
+
+type Transition = Keyed & { input: { installationId: string } };
+
+export const suspendDocument = graph<{ installationSuspend: { id: string } }, Transition>(`
+  mutation ConsoleInstallationSuspend($idempotencyKey: String!, $input: InstallationTransitionInput!) {
+    installationSuspend(idempotencyKey: $idempotencyKey, input: $input) { id }
+  }
+`);
+
+export const resumeDocument = graph<{ installationResume: { id: string } }, Transition>(`
+  mutation ConsoleInstallationResume($idempotencyKey: String!, $input: InstallationTransitionInput!) {
+    installationResume(idempotencyKey: $idempotencyKey, input: $input) { id }
+  }
+`);
+
+export interface Grant {
+  readonly id: string;
+  readonly clientId: string;
+  readonly scopes: readonly string[];
+  readonly issuedAt: string;
+  readonly expiresAt: string;
+  readonly revokedAt: string | null;
+  readonly lastUsedAt: string | null;
+}
+
+export const grantsDocument = graph<{ oauthGrants: Connection<Grant> }, { installationId: string; last: number; before: string | null }>(`
+  query ConsoleGrants($installationId: ID!, $last: Int!, $before: String) {
+    oauthGrants(installationId: $installationId, last: $last, before: $before) {
+      edges { node { id clientId scopes issuedAt expiresAt revokedAt lastUsedAt } }
+      pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+    }
+  }
+`);
+
+export const revokeGrantDocument = graph<{ oauthGrantRevoke: { id: string } }, Keyed & { input: { grantId: string } }>(`
+  mutation ConsoleGrantRevoke($idempotencyKey: String!, $input: OAuthGrantRevokeInput!) {
+    oauthGrantRevoke(idempotencyKey: $idempotencyKey, input: $input) { id }
+  }
+`);

@@ -1,0 +1,61 @@
+/** What the pages about API keys ask of the graph. */
+import type { Connection } from "#pages/console/browser/graph/connection.ts";
+import { graph } from "#pages/console/browser/graph/document.ts";
+import type { Keyed } from "#pages/console/browser/graph/use-change.ts";
+
+export interface ApiKey {
+  readonly id: string;
+  readonly name: string;
+  readonly prefix: string;
+  readonly lastFour: string;
+  readonly mode: "LIVE" | "TEST";
+  readonly scopes: readonly string[];
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+  readonly revokedAt: string | null;
+  readonly lastUsedAt: string | null;
+  readonly rotatesTo: string | null;
+}
+
+const fields = "id name prefix lastFour mode scopes createdAt expiresAt revokedAt lastUsedAt rotatesTo";
+
+export interface KeyPage {
+  readonly apiKeys: Connection<ApiKey>;
+}
+
+export const keysDocument = graph<KeyPage, { installationId: string; last: number; before: string | null }>(`
+  query ConsoleKeys($installationId: ID!, $last: Int!, $before: String) {
+    apiKeys(installationId: $installationId, last: $last, before: $before) {
+      edges { node { ${fields} } }
+      pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+    }
+  }
+`);
+
+export interface KeyInput {
+  readonly installationId: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt: string | null;
+}
+
+export const createKeyDocument = graph<{ apiKeyCreate: { value: string; apiKey: ApiKey } }, Keyed & { input: KeyInput }>(`
+  mutation ConsoleKeyCreate($idempotencyKey: String!, $input: ApiKeyCreateInput!) {
+    apiKeyCreate(idempotencyKey: $idempotencyKey, input: $input) { value apiKey { ${fields} } }
+  }
+`);
+
+export const rotateKeyDocument = graph<
+  { apiKeyRotate: { value: string; apiKey: ApiKey; rotated: ApiKey } },
+  Keyed & { input: { apiKeyId: string; overlapHours: number; expiresAt: string | null } }
+>(`
+  mutation ConsoleKeyRotate($idempotencyKey: String!, $input: ApiKeyRotateInput!) {
+    apiKeyRotate(idempotencyKey: $idempotencyKey, input: $input) { value apiKey { ${fields} } rotated { ${fields} } }
+  }
+`);
+
+export const revokeKeyDocument = graph<{ apiKeyRevoke: ApiKey }, Keyed & { input: { apiKeyId: string } }>(`
+  mutation ConsoleKeyRevoke($idempotencyKey: String!, $input: ApiKeyRevokeInput!) {
+    apiKeyRevoke(idempotencyKey: $idempotencyKey, input: $input) { ${fields} }
+  }
+`);

@@ -1,0 +1,94 @@
+/** Whether webhooks arrive, and how fast: of the last 24 hours by the hour, of 30 days by the day. */
+import type { JSX } from "preact";
+import { useId, useState } from "preact/hooks";
+import { useQuery } from "#pages/console/browser/graph/use-query.ts";
+import { Bars } from "#pages/console/browser/charts/bars.tsx";
+import { Lines } from "#pages/console/browser/charts/lines.tsx";
+import { Empty, Loaded } from "#pages/console/browser/parts/loaded.tsx";
+import { duration, timeZone } from "#pages/console/browser/parts/time.tsx";
+import { count } from "#pages/console/browser/parts/words.ts";
+import { type HealthAsked, type HealthBucket, healthDocument } from "./overview-documents.ts";
+
+type Span = "day" | "month";
+
+const hoursShown = 24;
+const daysShown = 30;
+const hour = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const day = new Intl.DateTimeFormat("en", { day: "numeric", month: "short" });
+const localDay = new Intl.DateTimeFormat("sv", { year: "numeric", month: "2-digit", day: "2-digit" });
+
+function dayBack(days: number): string {
+  const date = new Date();
+  // Noon is on the same day, however the clocks change.
+  date.setHours(12, 0, 0, 0);
+  date.setDate(date.getDate() - days);
+  return localDay.format(date);
+}
+
+const askedOf = (span: Span): HealthAsked =>
+  span === "day"
+    ? { from: dayBack(1), to: dayBack(0), timeZone, interval: "HOUR" }
+    : { from: dayBack(daysShown - 1), to: dayBack(0), timeZone, interval: "DAY" };
+
+export function HealthCharts(): JSX.Element {
+  const [span, setSpan] = useState<Span>("day");
+  const asked = useQuery(healthDocument, askedOf(span));
+  const id = useId();
+  return (
+    <section aria-labelledby="health">
+      <div class="bar">
+        <h2 id="health">Webhook deliveries</h2>
+        <div class="pick">
+          <label for={id}>Time</label>
+          <select id={id} value={span} onChange={({ currentTarget }) => setSpan(currentTarget.value === "month" ? "month" : "day")}>
+            <option value="day">Last 24 hours</option>
+            <option value="month">Last 30 days</option>
+          </select>
+        </div>
+      </div>
+      <Loaded asked={asked} what="the charts">
+        {({ webhookHealthReport }) => <Charts span={span} buckets={shownOf(webhookHealthReport.buckets, span)} />}
+      </Loaded>
+    </section>
+  );
+}
+
+function shownOf(buckets: readonly HealthBucket[], span: Span): readonly HealthBucket[] {
+  const now = Date.now();
+  return span === "month" ? buckets : buckets.filter(({ startsAt }) => Date.parse(startsAt) <= now).slice(-hoursShown);
+}
+
+function Charts({ span, buckets }: { readonly span: Span; readonly buckets: readonly HealthBucket[] }): JSX.Element {
+  const format = span === "day" ? hour : day;
+  const labels = buckets.map(({ startsAt }) => format.format(new Date(startsAt)));
+  const keys = buckets.map(({ startsAt }) => startsAt);
+  const arrived = buckets.reduce((sum, { successes }) => sum + successes, 0);
+  const failed = buckets.reduce((sum, { failures }) => sum + failures, 0);
+  const of = span === "day" ? "the last 24 hours" : "the last 30 days";
+  if (arrived + failed === 0) return <Empty>Nothing was sent in {of}.</Empty>;
+  return (
+    <div class="charts">
+      <Bars
+        title="Attempts that arrived and that failed"
+        description={`${count(arrived, "attempt")} arrived and ${failed.toLocaleString("en")} failed in ${of}.`}
+        labels={labels}
+        keys={keys}
+        series={[
+          { name: "Arrived", tone: "good", values: buckets.map(({ successes }) => successes) },
+          { name: "Failed", tone: "fault", values: buckets.map(({ failures }) => failures) },
+        ]}
+      />
+      <Lines
+        title="How long an attempt took"
+        description={`Half of the attempts (p50) and nineteen of twenty (p95) took no longer, in ${of}.`}
+        labels={labels}
+        keys={keys}
+        format={duration}
+        series={[
+          { name: "p50", tone: "mark", values: buckets.map(({ p50DurationMs }) => p50DurationMs) },
+          { name: "p95", tone: "warn", values: buckets.map(({ p95DurationMs }) => p95DurationMs) },
+        ]}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,53 @@
+/** What the overview asks of the graph, beside the installations. */
+import { graph } from "#pages/console/browser/graph/document.ts";
+import type { Attempt, DeliveryStatus } from "#pages/console/browser/deliveries/delivery-documents.ts";
+
+export interface HealthBucket {
+  readonly startsAt: string;
+  readonly successes: number;
+  readonly failures: number;
+  readonly p50DurationMs: number | null;
+  readonly p95DurationMs: number | null;
+}
+
+export interface HealthAsked {
+  /** Days of the time zone, YYYY-MM-DD. */
+  readonly from: string;
+  readonly to: string;
+  readonly timeZone: string;
+  readonly interval: "HOUR" | "DAY";
+}
+
+export const healthDocument = graph<{ webhookHealthReport: { buckets: readonly HealthBucket[] } }, HealthAsked>(`
+  query ConsoleHealth($from: Date!, $to: Date!, $timeZone: String!, $interval: ReportInterval!) {
+    webhookHealthReport(from: $from, to: $to, timeZone: $timeZone, interval: $interval) {
+      buckets { startsAt successes failures p50DurationMs p95DurationMs }
+    }
+  }
+`);
+
+export interface LoggedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly occurredAt: string;
+  readonly deliveries: readonly {
+    readonly id: string;
+    readonly endpointId: string;
+    readonly status: DeliveryStatus;
+    readonly nextAttemptAt: string | null;
+    readonly lastAttempt: Attempt | null;
+  }[];
+}
+
+export const logDocument = graph<{ installation: { webhookLog: { events: readonly LoggedEvent[] } } | null }, { installationId: string }>(`
+  query ConsoleLog($installationId: ID!) {
+    installation(id: $installationId) {
+      webhookLog {
+        events {
+          id type occurredAt
+          deliveries { id endpointId status nextAttemptAt lastAttempt { id number at httpStatus errorCode durationMs } }
+        }
+      }
+    }
+  }
+`);

@@ -1,0 +1,69 @@
+/** What an installation asked of late, and what went wrong with it. */
+import type { JSX } from "preact";
+import { useId, useState } from "preact/hooks";
+import { nodesOf, olderAfter, pageSize } from "#pages/console/browser/graph/connection.ts";
+import { usePages } from "#pages/console/browser/graph/use-pages.ts";
+import { useQuery } from "#pages/console/browser/graph/use-query.ts";
+import { Badge } from "#pages/console/browser/parts/badge.tsx";
+import { Empty, Loaded } from "#pages/console/browser/parts/loaded.tsx";
+import { Pager } from "#pages/console/browser/parts/pager.tsx";
+import { type Column, Table } from "#pages/console/browser/parts/table.tsx";
+import { duration, Time } from "#pages/console/browser/parts/time.tsx";
+import { type ApiRequest, requestsDocument } from "./request-documents.ts";
+
+const columns: Column<ApiRequest>[] = [
+  { title: "Time", cell: ({ at }) => <Time at={at} /> },
+  {
+    title: "Operation",
+    cell: ({ method, operation }) => (
+      <>
+        <code>{method}</code> {operation ?? <span class="soft">unknown</span>}
+      </>
+    ),
+  },
+  { title: "Status", cell: ({ status }) => <Badge value={String(status)} tone={status < 400 ? "good" : status < 500 ? "warn" : "fault"} /> },
+  {
+    title: "Error",
+    cell: ({ errorCode, docUrl }) =>
+      errorCode === null ? <span class="soft">–</span> : docUrl === null ? <code>{errorCode}</code> : <a href={docUrl}>{errorCode}</a>,
+  },
+  { title: "Took", isNumber: true, cell: ({ durationMs }) => duration(durationMs) },
+  { title: "Request id", cell: ({ requestId }) => <code>{requestId}</code> },
+];
+
+export function RequestList({ installationId }: { readonly installationId: string }): JSX.Element {
+  const [onlyFailed, setOnlyFailed] = useState(false);
+  const pages = usePages(String(onlyFailed));
+  const asked = useQuery(requestsDocument, { installationId, first: pageSize, after: pages.cursor, onlyFailed });
+  const id = useId();
+  return (
+    <>
+      <div class="bar">
+        <div class="choice">
+          <input type="checkbox" id={id} checked={onlyFailed} onChange={({ currentTarget }) => setOnlyFailed(currentTarget.checked)} />
+          <label for={id}>Only what failed</label>
+        </div>
+        <button type="button" class="second" onClick={asked.reload}>
+          Refresh
+        </button>
+      </div>
+      <Loaded asked={asked} what="requests">
+        {({ installation }) =>
+          installation === null || installation.recentRequests.edges.length === 0 ? (
+            <Empty>{onlyFailed ? "No request has failed of late." : "No request was sent of late."}</Empty>
+          ) : (
+            <>
+              <Table
+                caption="Recent requests, the newest first"
+                columns={columns}
+                rows={nodesOf(installation.recentRequests)}
+                keyOf={({ requestId }) => requestId}
+              />
+              <Pager pages={pages} what="requests" older={olderAfter(installation.recentRequests)} />
+            </>
+          )
+        }
+      </Loaded>
+    </>
+  );
+}

@@ -1,0 +1,73 @@
+/** Where in the console somebody is: addresses below /console, without loading the page anew. */
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { consolePath } from "#pages/console/browser/graph/client.ts";
+
+export interface Place {
+  /** Below /console, as names between slashes. */
+  readonly parts: readonly string[];
+  readonly query: URLSearchParams;
+}
+
+const moved = "console-moved";
+
+/** An address that somebody mistyped leads to no page, but does not break the console. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+function placeNow(): Place {
+  const parts = location.pathname
+    .slice(consolePath.length)
+    .split("/")
+    .filter((part) => part !== "");
+  return { parts: parts.map(decoded), query: new URLSearchParams(location.search) };
+}
+
+export function usePlace(): Place {
+  const [place, setPlace] = useState(placeNow);
+  useEffect(() => {
+    const follow = (): void => setPlace(placeNow());
+    for (const name of ["popstate", moved]) addEventListener(name, follow);
+    return () => {
+      for (const name of ["popstate", moved]) removeEventListener(name, follow);
+    };
+  }, []);
+  return place;
+}
+
+/** `to`: below /console. */
+export function go(to: string): void {
+  history.pushState(null, "", consolePath + to);
+  dispatchEvent(new Event(moved));
+}
+
+/** Says the same place in other words, for example with a filter: no step back leads to before. */
+export function restate(to: string): void {
+  history.replaceState(null, "", consolePath + to);
+  dispatchEvent(new Event(moved));
+}
+
+interface LinkProps {
+  readonly to: string;
+  readonly "aria-current"?: "page" | undefined;
+  readonly children: ComponentChildren;
+}
+
+export function Link({ to, children, ...rest }: LinkProps): JSX.Element {
+  const follow = (event: MouseEvent): void => {
+    // Another tab or a download is the browser's business.
+    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    go(to);
+  };
+  return (
+    <a {...rest} href={consolePath + to} onClick={follow}>
+      {children}
+    </a>
+  );
+}

@@ -1,0 +1,71 @@
+/** The pages of the merchant's console that are made here: sign-in, the shell that its script fills, and what is said where neither can be shown. */
+import type { StaffSession } from "#access/people/staff-sessions.ts";
+import { type Asset, basePathOf } from "#pages/shared/assets.ts";
+import { html, type Markup } from "#pages/shared/html.ts";
+import type { Page } from "#pages/shared/page.ts";
+import { faultSummary, signInFields, type SignInTyped } from "#pages/shared/sign-in-fields.ts";
+
+export interface ConsoleSignIn extends SignInTyped {
+  /** Where signing in leads to, below this service. */
+  readonly next: string;
+  readonly publicUrl: string;
+}
+
+export function consoleSignInPage({ next, publicUrl, ...typed }: ConsoleSignIn): Page {
+  return {
+    title: typed.fault === undefined ? "Sign in – Console" : "Error: Sign in – Console",
+    body: html`<h1>Sign in</h1>
+      <p class="soft">The console shows your shop’s apps, what they send and what they are sent.</p>
+      ${faultSummary(typed.fault, "email")}
+      <form method="post" action="${basePathOf(publicUrl)}/console/sign-in" novalidate>
+        ${signInFields(typed)}
+        <input type="hidden" name="next" value="${next}" />
+        <button>Sign in</button>
+      </form>`,
+  };
+}
+
+/** What the script is told; it asks the graph for everything else. */
+export function consolePage(
+  { staff, merchantName }: StaffSession,
+  { asset, publicUrl }: { readonly asset: Asset; readonly publicUrl: string },
+): Page {
+  return {
+    title: `${merchantName} – Console`,
+    isWide: true,
+    asset,
+    body: html`<div
+        id="app"
+        data-merchant-name="${merchantName}"
+        data-staff-name="${staff.name}"
+        data-staff-email="${staff.email}"
+        data-base-path="${basePathOf(publicUrl)}"
+      ></div>
+      <noscript><p>The console needs JavaScript, which this browser does not run.</p></noscript>`,
+  };
+}
+
+export function suspendedPage({ staff, merchantName }: StaffSession, publicUrl: string): Page {
+  return messagePage("Your shop is suspended", `${merchantName} is suspended, so its console is closed until it is resumed.`, [
+    html`<p class="soft">You are signed in as <strong>${staff.email}</strong>.</p>`,
+    html`<form method="post" action="${basePathOf(publicUrl)}/console/sign-out"><button class="second">Sign out</button></form>`,
+  ]);
+}
+
+/** A form came from elsewhere; the console is at the service's public address alone. */
+export const foreignPage = (publicUrl: string): Page =>
+  messagePage("This did not come from the console", "Open the console at its own address and try again there.", [
+    html`<p><a href="${publicUrl}/console">${publicUrl}/console</a></p>`,
+  ]);
+
+/** Comes from another site's link, without the cookie: asked again from here it is sent along. */
+export const againFromHere = (url: string): Page => ({ ...messagePage("Console", "One moment …"), refresh: { seconds: 0, url } });
+
+export function messagePage(title: string, message: string, more: readonly Markup[] = []): Page {
+  return {
+    title,
+    body: html`<h1>${title}</h1>
+      <p>${message}</p>
+      ${more}`,
+  };
+}

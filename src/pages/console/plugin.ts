@@ -1,0 +1,29 @@
+/** The merchant's console with what it needs of the floors beside it: the limiters. */
+import type { FastifyInstance } from "fastify";
+import type { Log } from "#foundation/log.ts";
+import { addressKey } from "#http/client-address.ts";
+import { takeOne } from "#http/limit.ts";
+import type { RateLimiter } from "#http/rate-limiter.ts";
+import { refuseOtherMethods } from "#http/server.ts";
+import type { GraphServices } from "#graph/context.ts";
+import { consoleRoutes, mountConsole } from "./mount-console.ts";
+import { createLoginLimit } from "#http/login-limit.ts";
+
+export interface ConsoleParts {
+  readonly services: GraphServices;
+  readonly limiter: RateLimiter;
+  readonly log: Log;
+}
+
+export function mountMerchantConsole(server: FastifyInstance, { services: { db, clock, publicUrl }, limiter, log }: ConsoleParts): void {
+  mountConsole(server, {
+    db,
+    clock,
+    publicUrl,
+    log,
+    loginLimit: createLoginLimit(limiter),
+    // What anonymous callers read with elsewhere.
+    limitAddress: async (request, reply) => takeOne(limiter, reply, { bucket: "anon-read", key: addressKey(request.ip) }),
+  });
+  for (const [path, methods] of consoleRoutes) refuseOtherMethods(server, path, methods);
+}

@@ -1,0 +1,136 @@
+/** Tries an operation: sends what the form says, with a key that is kept for the tab, and shows what is answered. */
+import { unfold } from "./place.ts";
+
+const keyName = "commerce-gateway-docs-key";
+const shownHeaders = ["x-request-id", "x-api-stability", "idempotent-replayed", "etag", "content-language", "ratelimit", "retry-after"];
+
+export function addTryForm(): void {
+  if (!unfold("try-template")) return;
+  const [form, result] = [document.querySelector<HTMLFormElement>(".try form"), document.querySelector<HTMLElement>(".try .result")];
+  if (form === null || result === null) return;
+  const key = form.querySelector<HTMLInputElement>("#try-key");
+  if (key !== null) key.value = sessionStorage.getItem(keyName) ?? "";
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (key !== null) sessionStorage.setItem(keyName, key.value.trim());
+    void send(form, result);
+  });
+}
+
+async function send(form: HTMLFormElement, result: HTMLElement): Promise<void> {
+  const button = form.querySelector("button");
+  if (button !== null) button.disabled = true;
+  result.replaceChildren(paragraph("Sending …"));
+  try {
+    await showAnswer(await answerTo(form), result);
+  } catch (error) {
+    result.replaceChildren(paragraph(`Nothing was answered: ${error instanceof Error ? error.message : "the service is out of reach"}.`));
+  } finally {
+    if (button !== null) button.disabled = false;
+  }
+}
+
+/** Or the answer to what has to be done before, where that is refused. */
+async function answerTo(form: HTMLFormElement): Promise<Response> {
+  const { method = "GET", before, versionPath } = form.dataset;
+  const [address, body, headers] = [addressOf(form), bodyOf(form), headersOf(form)];
+  if (before !== undefined) {
+    const response = await fetch(address, { method: "PUT", headers, body: before, cache: "no-store" });
+    if (!response.ok) return response;
+  }
+  const again = { ...headers, ...("idempotency-key" in headers ? { "idempotency-key": newKey() } : {}) };
+  if (versionPath === undefined || body === null || body.includes('"expectedVersion"'))
+    return fetch(address, { method, headers: again, body, cache: "no-store" });
+  const seen = await fetch(filled(versionPath, form), { headers: { authorization: headers["authorization"] ?? "" }, cache: "no-store" });
+  if (!seen.ok) return seen;
+  const { data } = (await seen.json()) as { readonly data: { readonly version: number } };
+  return fetch(address, { method, headers: again, body: withVersion(body, data.version), cache: "no-store" });
+}
+
+/** What is no JSON is sent as it is: the service says what is wrong with it. */
+function withVersion(body: string, expectedVersion: number): string {
+  try {
+    return JSON.stringify({ ...(JSON.parse(body) as object), expectedVersion });
+  } catch {
+    return body;
+  }
+}
+
+const placesOf = (form: HTMLFormElement): (HTMLInputElement | HTMLSelectElement)[] => [
+  ...form.querySelectorAll<HTMLInputElement | HTMLSelectElement>("[data-in]"),
+];
+
+function filled(path: string, form: HTMLFormElement): string {
+  const values = new Map(placesOf(form).map(({ name, value }) => [name, value]));
+  return path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(values.get(name) ?? ""));
+}
+
+function addressOf(form: HTMLFormElement): string {
+  const fields = placesOf(form);
+  const path = filled(form.dataset["path"] ?? "", form);
+  const asked = fields.filter(({ dataset, value }) => dataset["in"] === "query" && (value !== "" || dataset["required"] === "true"));
+  const query = new URLSearchParams(asked.map(({ name, value }): [string, string] => [name, value])).toString();
+  return query === "" ? path : `${path}?${query}`;
+}
+
+function headersOf(form: HTMLFormElement): Record<string, string> {
+  const key = form.querySelector<HTMLInputElement>("#try-key")?.value.trim();
+  return {
+    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    ...(form.dataset["idempotent"] === "true" ? { "idempotency-key": newKey() } : {}),
+    ...(bodyOf(form) === null ? {} : { "content-type": "application/json" }),
+  };
+}
+
+/** Not randomUUID, which is not there on plain http:// but for this machine. */
+const newKey = (): string => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+
+const bodyOf = (form: HTMLFormElement): string | null => form.querySelector<HTMLTextAreaElement>("#try-body")?.value ?? null;
+
+async function showAnswer(response: Response, result: HTMLElement): Promise<void> {
+  const text = await response.text();
+  const status = paragraph(`${response.status} ${meaningOf(response.status)}`);
+  status.className = response.ok ? "status good" : "status fault";
+  const headers = document.createElement("dl");
+  for (const name of shownHeaders) {
+    const value = response.headers.get(name);
+    if (value === null) continue;
+    const [term, detail] = [document.createElement("dt"), document.createElement("dd")];
+    term.textContent = name;
+    detail.textContent = value;
+    headers.append(term, detail);
+  }
+  const body = document.createElement("pre");
+  body.tabIndex = 0;
+  body.setAttribute("role", "region");
+  body.setAttribute("aria-label", "What was answered");
+  body.textContent = pretty(text);
+  result.replaceChildren(status, headers, body);
+}
+
+/** HTTP/2 has no words for them. */
+const meanings: Readonly<Record<number, string>> = {
+  200: "OK",
+  400: "Bad request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not found",
+  409: "Conflict",
+  429: "Too many requests",
+  503: "Not available",
+};
+const meaningOf = (status: number): string => meanings[status] ?? "";
+
+function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+function paragraph(text: string): HTMLParagraphElement {
+  const made = document.createElement("p");
+  made.textContent = text;
+  return made;
+}

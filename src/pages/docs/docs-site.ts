@@ -1,0 +1,129 @@
+/** All pages of the documentation, each made when it is first asked for and kept. */
+import { createHash } from "node:crypto";
+import { assetOf, basePathOf } from "#pages/shared/assets.ts";
+import { compress, type Compressed } from "#pages/shared/compressed.ts";
+import { html } from "#pages/shared/html.ts";
+import type { AnyDemoFile } from "#demo/demo-file.ts";
+import { type ApiDocument, type Operation, operationsOf } from "./api-document.ts";
+import { createExamples, type Examples } from "./demo-examples.ts";
+import { errorsContent } from "./errors-page.ts";
+import { eventsContent } from "./events-page.ts";
+import { type DocsPage, type Frame, renderDocs } from "./frame.ts";
+import { type Guide, guideContent, readGuides } from "./guides.ts";
+import { indexContent } from "./index-page.ts";
+import { operationContent } from "./operation-page.ts";
+import { requestOf } from "./requests.ts";
+import { shortened } from "./shortened.ts";
+import { readStoredAnswers, type StoredAnswers } from "./stored-answers.ts";
+
+/** A GET as the demo's key is answered, or undefined: then a stored answer is shown. `path`: below the service's base. */
+export type Ask = (path: string, key: string | undefined) => Promise<unknown>;
+
+export interface DocsServices {
+  readonly document: ApiDocument;
+  readonly publicUrl: string;
+  /** Undefined where there is none. */
+  readonly readDemo: () => AnyDemoFile | undefined;
+  readonly ask: Ask;
+}
+
+export interface KeptPage {
+  readonly etag: string;
+  readonly body: Compressed;
+}
+
+export interface DocsSite {
+  readonly asset: Frame["asset"];
+  /** `path`: below /docs. Undefined where there is no such page. */
+  page(path: string): Promise<KeptPage> | undefined;
+  notFound(): string;
+}
+
+export function createDocsSite(services: DocsServices): DocsSite {
+  const { document, publicUrl } = services;
+  const operations = operationsOf(document);
+  const guides = readGuides();
+  const asset = assetOf("docs", publicUrl);
+  const demo = services.readDemo();
+  const frame: Frame = { publicUrl, version: document.info.version, operations, guides, asset };
+  const examples = createExamples(demo);
+  const stored = readStoredAnswers({ examples, publicUrl });
+  const site = { ...services, operations, guides, demo, examples, stored, home: `${basePathOf(publicUrl)}/docs` };
+  const makers = new Map<string, Maker>(pagesOf(site));
+  const kept = new Map<string, Promise<KeptPage>>();
+  const make = async (path: string, maker: Maker): Promise<KeptPage> => {
+    const { isPassing = false, ...made } = await maker();
+    if (isPassing) kept.delete(path);
+    const plain = Buffer.from(renderDocs(frame, made));
+    return { etag: `W/"${createHash("sha256").update(plain).digest("base64url")}"`, body: await compress(plain) };
+  };
+  return {
+    asset,
+    page: (path) => {
+      const maker = makers.get(path);
+      if (maker === undefined) return undefined;
+      const found = kept.get(path);
+      if (found !== undefined) return found;
+      const made = make(path, maker);
+      kept.set(path, made);
+      // What went wrong once may go well the next time; whoever asked is told.
+      made.catch(() => kept.delete(path));
+      return made;
+    },
+    notFound: () => renderDocs(frame, { path: "-", title: "Not found", content: notFoundContent(site.home) }),
+  };
+}
+
+interface Site extends DocsServices {
+  readonly operations: readonly Operation[];
+  readonly guides: readonly Guide[];
+  readonly demo: AnyDemoFile | undefined;
+  readonly examples: Examples;
+  readonly stored: StoredAnswers;
+  readonly home: string;
+}
+
+/** `isPassing`: made without what belongs on it, so the next reader may get a better one. */
+type Maker = () => Promise<DocsPage & { readonly isPassing?: boolean }>;
+type Entry = [path: string, make: Maker];
+
+const page = (path: string, title: string, content: () => DocsPage["content"]): Entry => [
+  path,
+  () => Promise.resolve({ path, title, content: content() }),
+];
+
+function* pagesOf(site: Site): Generator<Entry> {
+  const { operations, guides, publicUrl, home } = site;
+  yield page("", "Commerce Gateway API", () => indexContent(site));
+  yield page("errors", "Errors", () => errorsContent(site));
+  yield page("events", "Events", () => eventsContent(site.document, site));
+  for (const guide of guides) yield page(`guides/${guide.name}`, guide.title, () => guideContent(guide, { publicUrl, home }));
+  for (const operation of operations) {
+    const path = `operations/${operation.id}`;
+    yield [
+      path,
+      async () => {
+        const { answer, isPassing } = await answerOf(operation, site);
+        return { path, title: operation.id, content: operationContent(operation, { ...site, answer }), isPassing };
+      },
+    ];
+  }
+}
+
+interface ShownAnswer {
+  readonly answer: unknown;
+  readonly isPassing: boolean;
+}
+
+/** Of reads what the demo really answers, shortened; of changes what the demo answered when the project was built. */
+async function answerOf(operation: Operation, { examples, publicUrl, demo, ask, stored }: Site): Promise<ShownAnswer> {
+  const isAsked = operation.method === "GET" && operation.credential !== "token" && demo !== undefined;
+  if (!isAsked) return { answer: stored(operation), isPassing: false };
+  const { url } = requestOf(operation, examples.of(operation), publicUrl);
+  const asked = await ask(url.slice(publicUrl.length), operation.credential === "key" ? demo.keys.full : undefined);
+  return asked === undefined ? { answer: stored(operation), isPassing: true } : { answer: shortened(asked), isPassing: false };
+}
+
+const notFoundContent = (home: string): DocsPage["content"] =>
+  html`<h1>There is no such page</h1>
+    <p>The address may be misspelt, or the page may be gone. <a href="${home}">Start here</a>, or choose from the contents.</p>`;

@@ -1,0 +1,78 @@
+/** The catalogue of errors: what each code means, when it happens and what to do. The `docUrl` of an error leads to its entry. */
+import { type FailureKind, failureKinds } from "#foundation/failure.ts";
+import { html, type Markup } from "#pages/shared/html.ts";
+import type { Operation } from "./api-document.ts";
+import { type ErrorEntry, readErrorGuide } from "./error-guide.ts";
+import { anchorOf, codeBlock, inline } from "./markdown.ts";
+
+const shape = `{
+  "error": {
+    "code": "cart_version_conflict",
+    "message": "The cart has another version than expected.",
+    "requestId": "req_01jgfj2v00fxtr0000000000r1",
+    "retryable": false,
+    "retryAfterSeconds": null,
+    "details": [],
+    "conflict": {
+      "resource": "cart",
+      "id": "cart_01jgfj2v00fxtr0000000000c1",
+      "currentStatus": "active",
+      "currentVersion": 8,
+      "reason": null,
+      "data": {}
+    },
+    "docUrl": "BASE/docs/errors#cart_version_conflict"
+  }
+}`;
+
+export interface ErrorsPage {
+  readonly operations: readonly Operation[];
+  readonly publicUrl: string;
+  readonly home: string;
+}
+
+export function errorsContent({ operations, publicUrl, home }: ErrorsPage): Markup {
+  const groups = readErrorGuide();
+  return html`<h1>Errors</h1>
+    <p class="lead">
+      Whatever goes wrong is answered in one form, by a code of this list. Codes are for programs and stay; messages are for people and may change.
+    </p>
+    ${codeBlock(shape.replace("BASE", publicUrl), "An error")}
+    <p>
+      <a href="${home}/guides/errors-and-retries">How to handle them</a>: what may be sent again, when, and how to do so without doing anything twice.
+    </p>
+    <dl class="codes">
+      ${groups.map(
+        ({ title, entries }) =>
+          html`<div>
+            <dt><a href="#${anchorOf(title)}">${title}</a></dt>
+            <dd>${entries.map(({ code }) => html`<a href="#${code}"><code>${code}</code></a> `)}</dd>
+          </div>`,
+      )}
+    </dl>
+    ${groups.map(
+      ({ title, entries }) =>
+        html`<h2 id="${anchorOf(title)}">${title}</h2>
+          ${entries.map((entry) => entryOf(entry, { home, users: operations.filter(({ errorCodes }) => errorCodes.includes(entry.code)) }))}`,
+    )}`;
+}
+
+function entryOf({ code, why, remedy }: ErrorEntry, { home, users }: { readonly home: string; readonly users: readonly Operation[] }): Markup {
+  const { status, text, retryable }: FailureKind = failureKinds[code];
+  return html`<section class="error" id="${code}" tabindex="-1">
+    <h3>
+      <a class="anchor" href="#${code}"><code>${code}</code></a>
+    </h3>
+    <p class="meta">
+      <span class="badge">${status}</span>
+      <span class="badge ${retryable === true ? "again" : "final"}">${retryable === true ? "retryable" : "not retryable"}</span> <span>${text}</span>
+    </p>
+    <p><strong>Why.</strong> ${inline(why)}</p>
+    <p><strong>What to do.</strong> ${inline(remedy)}</p>
+    ${
+      users.length === 0 || users.length > 8
+        ? undefined
+        : html`<p class="soft">Returned by ${users.map(({ id }) => html`<a href="${home}/operations/${id}"><code>${id}</code></a> `)}</p>`
+    }
+  </section>`;
+}

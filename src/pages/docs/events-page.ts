@@ -1,0 +1,67 @@
+/** The catalogue of events: what webhook endpoints can be told of, by its groups, and what the body of each has. */
+import { html, type Markup } from "#pages/shared/html.ts";
+import { type ApiDocument, nameOf, resolve } from "./api-document.ts";
+import { candidateBadge } from "./frame.ts";
+import { anchorOf, inline } from "./markdown.ts";
+import { SchemaView } from "./schema-view.ts";
+
+interface Event {
+  readonly name: string;
+  readonly description: string;
+  readonly stability: "stable" | "candidate";
+  /** The name of the schema that its `data.object` has. */
+  readonly object: string;
+}
+
+const envelopeName = "WebhookEvent";
+
+export function eventsContent(document: ApiDocument, { home }: { readonly home: string }): Markup {
+  const groups = [...Map.groupBy(eventsOf(document), ({ name }) => name.split(".", 1).join(""))];
+  const { schemas } = document.components;
+  const envelope = schemas[envelopeName] ?? {};
+  return html`<h1>Events</h1>
+    <p class="lead">
+      What webhook endpoints can be told of. An endpoint names the types it wants, all of a group (<code>order.*</code>), or everything
+      (<code>*</code>).
+    </p>
+    <p>
+      The <a href="${home}/guides/webhooks">webhooks guide</a> says how they are sent and verified;
+      <a href="${home}/operations/listInstallationWebhookEvents">listInstallationWebhookEvents</a> has an example of each body.
+    </p>
+    <ul class="toc">
+      ${groups.map(
+        ([group, events]) =>
+          html`<li>
+            <a href="#${anchorOf(group)}"><code>${group}.*</code></a> <span class="soft">${events.length}</span>
+          </li>`,
+      )}
+      <li><a href="#body">The body</a></li>
+    </ul>
+    ${groups.map(
+      ([group, events]) =>
+        html`<h2 id="${anchorOf(group)}"><code>${group}.*</code></h2>
+          <ul class="list">
+            ${events.map(itemOf)}
+          </ul>`,
+    )}
+    <h2 id="body">The body</h2>
+    <p>It is the same for every type; <code>data.object</code> is the thing as it was then, in the schema that is named with the type.</p>
+    ${new SchemaView(schemas, [envelope]).fields(envelope, "given")}`;
+}
+
+const itemOf = (event: Event): Markup =>
+  html`<li id="${event.name}">
+    <div>
+      <a class="anchor" href="#${event.name}"><code>${event.name}</code></a> ${candidateBadge(event)}
+      <p>${inline(event.description)}</p>
+      <p class="soft"><code>data.object</code>: <code>${event.object}</code></p>
+    </div>
+  </li>`;
+
+function eventsOf({ webhooks, components: { schemas } }: ApiDocument): Event[] {
+  return Object.entries(webhooks).map(([name, { post }]) => {
+    const fixed = post.requestBody.content["application/json"].schema.allOf?.at(-1) ?? {};
+    const { $ref = "" } = resolve(fixed, schemas).properties?.["data"]?.properties?.["object"] ?? {};
+    return { name, description: post.description, stability: post["x-stability"], object: nameOf($ref) };
+  });
+}

@@ -1,0 +1,82 @@
+/** The guides of docs/guides: markdown that reads as well where it lies, shown with the address of this service in its examples. */
+import { readFileSync } from "node:fs";
+import { html, Markup } from "#pages/shared/html.ts";
+import { type Heading, renderMarkdown } from "./markdown.ts";
+
+export const guideNames = [
+  "authentication",
+  "idempotency",
+  "errors-and-retries",
+  "pagination-and-search",
+  "carts-and-checkout",
+  "webhooks",
+  "oauth",
+  "versioning",
+] as const;
+export type GuideName = (typeof guideNames)[number];
+
+export interface Guide {
+  readonly name: GuideName;
+  readonly title: string;
+  /** Its first paragraph. */
+  readonly summary: string;
+  readonly text: string;
+}
+
+const folder = new URL("../../../docs/guides/", import.meta.url);
+/** What the examples in the documents call. */
+const writtenBase = "http://127.0.0.1:4000";
+
+export function readGuides(): Guide[] {
+  return guideNames.map((name) => {
+    const text = withPrograms(readFileSync(new URL(`${name}.md`, folder), "utf8"));
+    const [, title = "", summary = ""] = /^# (.+)\n\n(.+)\n/.exec(text) ?? [];
+    if (title === "" || summary === "") throw new Error(`docs/guides/${name}.md begins with a title and a paragraph.`);
+    return { name, title, summary, text };
+  });
+}
+
+const fences: Readonly<Record<string, string>> = { mjs: "js", py: "python", rb: "ruby", php: "php", go: "go" };
+
+/** A paragraph that is a link to a program and nothing else is the program. */
+function withPrograms(text: string): string {
+  return text.replaceAll(/^\[[^\]]+\]\((verify\/[\w.-]+\.(\w+))\)$/gm, (_whole, path: string, extension: string) => {
+    const program = readFileSync(new URL(path, folder), "utf8").trimEnd();
+    return `\`\`\`${fences[extension] ?? "text"}\n${program}\n\`\`\``;
+  });
+}
+
+export interface GuidePlace {
+  readonly publicUrl: string;
+  readonly home: string;
+}
+
+export function guideContent({ text }: Guide, { publicUrl, home }: GuidePlace): Markup {
+  const { body, headings } = renderMarkdown(text.replaceAll(writtenBase, publicUrl), (href) => addressOf(href, home));
+  // What it is about comes first, then what it has.
+  const end = body.text.indexOf("</p>") + "</p>".length;
+  const [lead, rest] = [new Markup(body.text.slice(0, end)), new Markup(body.text.slice(end))];
+  return html`<article class="guide">${lead} ${tableOfContents(headings)} ${rest}</article>`;
+}
+
+function tableOfContents(headings: readonly Heading[]): Markup | undefined {
+  const shown = headings.filter(({ level }) => level === 2);
+  return shown.length < 3
+    ? undefined
+    : html`<ul class="toc">
+        ${shown.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>`)}
+      </ul>`;
+}
+
+const schemaFolder = "../../schema/";
+
+/** Documents link to each other, and to what the reference is made from, as files. */
+function addressOf(href: string, home: string): string {
+  const [, path = "", fragment = ""] = /^([^#]*)(#.*)?$/.exec(href) ?? [];
+  if (/^[\w-]+\.md$/.test(path)) return `${home}/guides/${path.slice(0, -".md".length)}${fragment}`;
+  if (path === "../errors.md") return `${home}/errors${fragment}`;
+  if (path === `${schemaFolder}events`) return `${home}/events${fragment}`;
+  if (path === `${schemaFolder}openapi.json`) return `${home.slice(0, -"/docs".length)}/openapi.json`;
+  const [, operation] = /\/schema\/operations\/\w+\/(\w+)\.graphql$/.exec(path) ?? [];
+  return operation === undefined ? href : `${home}/operations/${operation}${fragment}`;
+}

@@ -1,0 +1,82 @@
+/** The way in: what this is, a first request that runs as it stands, and every operation there is. */
+import { html, type Markup } from "#pages/shared/html.ts";
+import type { ApiDocument, Operation } from "./api-document.ts";
+import type { Examples } from "./demo-examples.ts";
+import { breakable, candidateBadge, type GuideLink, methodBadge } from "./frame.ts";
+import { keyLine } from "./key-line.ts";
+import { codeBlock, inline } from "./markdown.ts";
+
+export interface IndexPage {
+  readonly document: ApiDocument;
+  readonly operations: readonly Operation[];
+  readonly guides: readonly (GuideLink & { readonly summary: string })[];
+  readonly examples: Examples;
+  readonly publicUrl: string;
+  readonly home: string;
+}
+
+export function indexContent({ document, operations, guides, examples, publicUrl, home }: IndexPage): Markup {
+  const groups = [...Map.groupBy(operations, ({ tag }) => tag)];
+  return html`<h1>Commerce Gateway API</h1>
+    <p class="lead">A commerce platform over REST: catalog and search, carts and their promotions, hosted checkouts, orders and webhooks.</p>
+    <dl class="facts">
+      <div>
+        <dt>Base address</dt>
+        <dd><code>${publicUrl}</code></dd>
+      </div>
+      <div>
+        <dt>Version</dt>
+        <dd><code>v1</code>, in every path; the document is ${document.info.version}</dd>
+      </div>
+      <div>
+        <dt>OpenAPI</dt>
+        <dd><a href="${home.replace(/docs$/, "")}openapi.json">openapi.json</a> (3.1)</dd>
+      </div>
+    </dl>
+    <h2 id="first">A first request</h2>
+    <p>Search needs no key:</p>
+    ${codeBlock(`curl '${publicUrl}/api/v1/search?q=tent&locale=en&market=DE&sort=relevance&page=1&pageSize=2'`, "curl")}
+    <p>Product pages need none either; everything else does. This request says whose key it is:</p>
+    ${keyLine("key", { isDemo: examples.isDemo, home })}
+    ${codeBlock(`curl '${publicUrl}/api/v1/open/identity' \\\n  -H "Authorization: Bearer $KEY"`, "curl")}
+    <p>${inline(document.info.description)}</p>
+    <h2 id="guides">Guides</h2>
+    <ul class="cards">
+      ${guides.map(
+        ({ name, title, summary }) =>
+          html`<li>
+            <a href="${home}/guides/${name}">${title}</a>
+            <p>${inline(summary)}</p>
+          </li>`,
+      )}
+      <li>
+        <a href="${home}/errors">Errors</a>
+        <p>What each code means, when it happens and what to do about it.</p>
+      </li>
+      <li>
+        <a href="${home}/events">Events</a>
+        <p>What webhook endpoints are told of, and what its body has.</p>
+      </li>
+    </ul>
+    <h2 id="operations">Operations</h2>
+    ${groups.map(([tag, list]) => {
+      const description = document.tags.find(({ name }) => name === tag)?.description ?? "";
+      return html`<section class="operations">
+        <h3>${tag}</h3>
+        <p class="soft">${description}</p>
+        <ul class="list">
+          ${list.map((operation) => itemOf(operation, home))}
+        </ul>
+      </section>`;
+    })}`;
+}
+
+const itemOf = (operation: Operation, home: string): Markup =>
+  html`<li>
+    ${methodBadge(operation.method)}
+    <div>
+      <a href="${home}/operations/${operation.id}">${breakable(operation.id)}</a> ${candidateBadge(operation)}
+      <p><code>${operation.path}</code></p>
+      <p class="soft">${inline(operation.summary)}</p>
+    </div>
+  </li>`;

@@ -1,0 +1,22 @@
+/** What is typed once before the examples: it takes a key from where it is kept, since no page shows one. */
+import { html, type Markup } from "#pages/shared/html.ts";
+import { codeBlock } from "./markdown.ts";
+
+/** The demo's, from its folder, wherever the service was told to keep it. */
+export const demoKeyLine = `export KEY=$(node -p '
+  const folder = process.env.DATA_DIR ?? ".data";
+  JSON.parse(fs.readFileSync(folder + "/demo.json", "utf8")).keys.full')`;
+const ownKeyLine = "export KEY=cpk_…";
+
+export function keyLine(credential: "key" | "token", { isDemo, home }: { readonly isDemo: boolean; readonly home: string }): Markup {
+  if (credential === "token")
+    return html`<p>
+      <code>ACCESS_TOKEN</code> and <code>DPOP_PROOF</code> are an access token and a proof made for this request: the
+      <a href="${home}/guides/oauth">OAuth guide</a> shows how an app gets both.
+    </p>`;
+  return isDemo
+    ? html`<p>Set the demo's key once per terminal, in the folder where you started the service:</p>
+        ${codeBlock(demoKeyLine, "Shell")}`
+    : html`<p>Set your key once per terminal:</p>
+        ${codeBlock(ownKeyLine, "Shell")}`;
+}

@@ -1,0 +1,81 @@
+/**
+ * Markdown of ours as HTML: headings with anchors, links to other documents as links to their pages, and HTML in it shown as the text that it is.
+ */
+import { Marked, type Tokens } from "marked";
+import { html, Markup } from "#pages/shared/html.ts";
+
+export interface Heading {
+  readonly id: string;
+  readonly level: number;
+  readonly text: string;
+}
+
+export interface Rendered {
+  readonly body: Markup;
+  readonly headings: readonly Heading[];
+}
+
+/** Where a link leads to that stands in a document. */
+export type LeadTo = (href: string) => string;
+
+export function renderMarkdown(text: string, leadTo: LeadTo): Rendered {
+  const headings: Heading[] = [];
+  const marked = new Marked({ async: false, gfm: true });
+  marked.use({
+    renderer: {
+      html: ({ text: raw }) => html`${raw}`.text,
+      heading({ tokens, depth }) {
+        const inner = this.parser.parseInline(tokens);
+        const plain = plainText(tokens);
+        const id = anchorOf(plain);
+        headings.push({ id, level: depth, text: plain });
+        return depth === 1 ? `<h1>${inner}</h1>\n` : `<h${depth} id="${id}"><a class="anchor" href="#${id}">${inner}</a></h${depth}>\n`;
+      },
+      link({ href, tokens }) {
+        return html`<a href="${leadTo(href)}">${new Markup(this.parser.parseInline(tokens))}</a>`.text;
+      },
+      code: ({ text: code, lang = "" }) => codeBlock(code, languages[lang.split(" ")[0] ?? ""] ?? "Code").text,
+      table(token) {
+        const row = (cells: readonly Tokens.TableCell[], tag: "th" | "td"): string =>
+          `<tr>${cells.map(({ tokens }) => `<${tag}${tag === "th" ? ' scope="col"' : ""}>${this.parser.parseInline(tokens)}</${tag}>`).join("")}</tr>`;
+        return `<div class="scroll" tabindex="0" role="region" aria-label="Table"><table><thead>${row(token.header, "th")}</thead><tbody>${token.rows.map((cells) => row(cells, "td")).join("")}</tbody></table></div>\n`;
+      },
+    },
+  });
+  return { body: new Markup(marked.parse(text) as string), headings };
+}
+
+const languages: Readonly<Record<string, string>> = {
+  sh: "Shell",
+  js: "JavaScript",
+  json: "JSON",
+  python: "Python",
+  ruby: "Ruby",
+  php: "PHP",
+  go: "Go",
+  http: "HTTP",
+  text: "Text",
+};
+
+/** Can be reached by the keyboard, since it may have to be scrolled. */
+export function codeBlock(code: string, label: string): Markup {
+  return new Markup(html`<pre tabindex="0" role="region" aria-label="${label}"><code>${code}</code></pre>`.text.trim());
+}
+
+const plain = new Marked({ async: false, gfm: true });
+plain.use({ renderer: { html: ({ text }) => html`${text}`.text } });
+
+/** A description: code spans and emphasis, no blocks. */
+export const inline = (text: string): Markup => new Markup(plain.parseInline(text) as string);
+
+const plainText = (tokens: readonly { readonly raw: string }[]): string =>
+  tokens
+    .map(({ raw }) => raw)
+    .join("")
+    .replaceAll(/[`*]/g, "");
+
+export const anchorOf = (text: string): string =>
+  text
+    .toLowerCase()
+    .replaceAll(/[^\w]+/g, "-")
+    .replaceAll(/^-|-$/g, "");

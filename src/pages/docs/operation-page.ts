@@ -1,0 +1,161 @@
+/** One operation: what it does, what it wants, what it takes, what it answers and when it refuses; with a request that runs as it stands. */
+import { type FailureCode, failureKinds } from "#foundation/failure.ts";
+import { html, type Markup } from "#pages/shared/html.ts";
+import type { ApiDocument, Operation, RateLimit } from "./api-document.ts";
+import type { Examples } from "./demo-examples.ts";
+import { breakable, candidateBadge, methodBadge } from "./frame.ts";
+import { keyLine } from "./key-line.ts";
+import { codeBlock, inline } from "./markdown.ts";
+import { requestOf, toCurl, toJavaScript } from "./requests.ts";
+import { SchemaView } from "./schema-view.ts";
+import { tryForm } from "./try-form.ts";
+
+export interface OperationPage {
+  readonly document: ApiDocument;
+  readonly examples: Examples;
+  readonly publicUrl: string;
+  /** Where the documentation begins. */
+  readonly home: string;
+  /** An answer, as JSON. */
+  readonly answer: unknown;
+}
+
+export function operationContent(operation: Operation, page: OperationPage): Markup {
+  const { document, home } = page;
+  const view = new SchemaView(document.components.schemas, [...(operation.body === null ? [] : [operation.body]), operation.answer]);
+  const [lead = "", ...more] = operation.description.split(/(?<=\.)\s/);
+  return html`<article>
+    <p class="crumb">${operation.tag}</p>
+    <h1>${breakable(operation.id)} ${candidateBadge(operation)}</h1>
+    <p class="address">${methodBadge(operation.method)} <code>${operation.path}</code></p>
+    <p class="lead">${inline(lead)}</p>
+    ${more.length === 0 ? undefined : html`<p>${inline(more.join(" "))}</p>`} ${factsOf(operation, home)} ${exampleOf(operation, page)}
+    ${
+      operation.parameters.length === 0
+        ? undefined
+        : html`<h2 id="parameters">Parameters</h2>
+            <ul class="fields">
+              ${operation.parameters.map(({ name, in: place, required, schema, description = "" }) =>
+                view.field({ name, schema: { ...schema, description: `In the ${places[place]}. ${description}` }, isRequired: required }, "taken"),
+              )}
+            </ul>`
+    }
+    ${
+      operation.body === null
+        ? undefined
+        : html`<h2 id="body">Body</h2>
+            ${view.fields(operation.body, "taken")}`
+    }
+    <h2 id="answer">Response</h2>
+    <p>200, and JSON in UTF-8. Every field is always there; what is not there is null.</p>
+    ${view.fields(operation.answer, "given")}
+    <h3 id="headers">Headers</h3>
+    <ul class="fields">
+      ${operation.headers.map(
+        ({ name, description }) =>
+          html`<li>
+            <p class="name"><code>${name}</code></p>
+            <p>${inline(description)}</p>
+          </li>`,
+      )}
+    </ul>
+    <h3 id="example-answer">Example response</h3>
+    ${codeBlock(JSON.stringify(page.answer, null, 2), "Example response")} ${errorsOf(operation, home)} ${typesOf(view)}
+  </article>`;
+}
+
+const places = { path: "path", query: "query string", header: "headers" } as const;
+
+function factsOf(operation: Operation, home: string): Markup {
+  const { credential, scope, isIdempotent, stability, limits } = operation;
+  const credentials = {
+    none: html`None. A valid key, if sent, is counted against its own limits.`,
+    key: html`An <a href="${home}/guides/authentication">API key</a> or an <a href="${home}/guides/oauth">OAuth token</a>.`,
+    token: html`An <a href="${home}/guides/oauth">OAuth token</a> with a DPoP proof; a key will not do.`,
+  }[credential];
+  return html`<dl class="facts">
+    <div>
+      <dt>Credential</dt>
+      <dd>${credentials}</dd>
+    </div>
+    <div>
+      <dt>Scope</dt>
+      <dd>${scope === null ? html`None.` : html`<a href="${home}/guides/authentication#scopes"><code>${scope}</code></a>`}</dd>
+    </div>
+    <div>
+      <dt>Idempotency</dt>
+      <dd>
+        ${
+          isIdempotent
+            ? html`Needs an <a href="${home}/guides/idempotency"><code>Idempotency-Key</code></a
+                >.`
+            : html`A read: repeat it as you like.`
+        }
+      </dd>
+    </div>
+    <div>
+      <dt>Limits</dt>
+      <dd>${limits.map((limit) => html`<span class="limit">${limitText(limit)}</span> `)}</dd>
+    </div>
+    <div>
+      <dt>Stability</dt>
+      <dd>
+        <a href="${home}/guides/versioning">${stability}</a
+        >${stability === "candidate" ? ": may change, announced 30 days ahead." : ": changes only by additions."}
+      </dd>
+    </div>
+  </dl>`;
+}
+
+const limitText = ({ bucket, quota, windowSeconds, counts, per }: RateLimit): Markup =>
+  html`${quota} ${counts} in ${durationOf(windowSeconds)} for each ${per} (<code>${bucket}</code>).`;
+
+const durationOf = (seconds: number): string => (seconds > 60 && seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`);
+
+function exampleOf(operation: Operation, { examples, publicUrl, home }: OperationPage): Markup {
+  const example = examples.of(operation);
+  const request = requestOf(operation, example, publicUrl);
+  return html`<section class="example">
+    <h2 id="example">Example</h2>
+    ${operation.credential === "none" ? undefined : keyLine(operation.credential, { isDemo: examples.isDemo, home })}
+    ${codeBlock(toCurl(request), "curl")}
+    <details>
+      <summary>JavaScript</summary>
+      ${codeBlock(toJavaScript(request), "JavaScript")}
+    </details>
+    ${tryForm(operation, { example, publicUrl })}
+  </section>`;
+}
+
+function errorsOf({ errorCodes }: Operation, home: string): Markup {
+  const byStatus = Map.groupBy(errorCodes as readonly FailureCode[], (code) => failureKinds[code].status);
+  return html`<h2 id="errors">Errors</h2>
+    <table class="errors">
+      <thead>
+        <tr>
+          <th scope="col">Status</th>
+          <th scope="col">Codes</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${[...byStatus].map(
+          ([status, codes]) =>
+            html`<tr>
+              <th scope="row">${status}</th>
+              <td>${codes.map((code) => html`<a href="${home}/errors#${code}"><code>${code}</code></a> `)}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+    <p class="soft">
+      Any request may also be answered with 405, 408, 431 or, where something fails on our side, 5xx: see <a href="${home}/errors">all errors</a>.
+    </p>`;
+}
+
+function typesOf(view: SchemaView): Markup | undefined {
+  const types = view.sharedTypes();
+  return types.length === 0
+    ? undefined
+    : html`<h2 id="types">Types</h2>
+        ${types}`;
+}

@@ -1,0 +1,124 @@
+/** Schemas as people read them: a list of fields with type, rules and meaning. What is used more than once on a page stands once at its end. */
+import { html, type Markup } from "#pages/shared/html.ts";
+import { type Resolved, resolve, type Schema, type Schemas } from "./api-document.ts";
+import { inline } from "./markdown.ts";
+
+type Use = "taken" | "given";
+
+export class SchemaView {
+  readonly #schemas: Schemas;
+  /** Those that stand at the end of the page. */
+  readonly #shared: ReadonlySet<string>;
+
+  /** `shown`: all that the page will show. */
+  constructor(schemas: Schemas, shown: readonly Schema[]) {
+    this.#schemas = schemas;
+    const counts = new Map<string, number>();
+    for (const schema of shown) this.#count(schema, counts);
+    this.#shared = new Set([...counts].filter(([, count]) => count > 1).map(([name]) => name));
+  }
+
+  #count(schema: Schema, counts: Map<string, number>): void {
+    const resolved = resolve(schema, this.#schemas);
+    const { name, items, properties = {} } = resolved;
+    if (name !== null) counts.set(name, (counts.get(name) ?? 0) + 1);
+    if (name !== null && (counts.get(name) ?? 0) > 1) return;
+    for (const part of Object.values(properties)) this.#count(part, counts);
+    if (items !== undefined) this.#count(items, counts);
+  }
+
+  fields(schema: Schema, use: Use): Markup {
+    const { properties = {}, required = [] } = resolve(schema, this.#schemas);
+    const rows = Object.entries(properties).map(([name, part]) => this.field({ name, schema: part, isRequired: required.includes(name) }, use));
+    return html`<ul class="fields">
+      ${rows}
+    </ul>`;
+  }
+
+  field({ name, schema, isRequired }: { readonly name: string; readonly schema: Schema; readonly isRequired: boolean }, use: Use): Markup {
+    const resolved = resolve(schema, this.#schemas);
+    const rules = [...rulesOf(resolved), ...(resolved.items === undefined ? [] : rulesOf(resolve(resolved.items, this.#schemas)))];
+    return html`<li>
+      <p class="name">
+        <code>${name}</code> <span class="type">${this.#type(resolved)}${resolved.isNullable ? " or null" : ""}</span>
+        ${use === "taken" ? html`<span class="${isRequired ? "required" : "optional"}">${isRequired ? "required" : "optional"}</span>` : undefined}
+      </p>
+      ${resolved.description === undefined ? undefined : html`<p>${inline(resolved.description)}</p>`}
+      ${rules.length === 0 ? undefined : html`<p class="rules">${rules.map((rule) => html`<span>${inline(rule)}</span> `)}</p>`}
+      ${this.#below(resolved, use === "taken" || name === "data" ? "open" : "closed", use)}
+    </li>`;
+  }
+
+  /** The types that fields above refer to. */
+  sharedTypes(): Markup[] {
+    return [...this.#shared].toSorted().map((name) => {
+      const schema = this.#schemas[name] ?? {};
+      return html`<section class="shared">
+        <h3 id="type-${name}"><code>${name}</code></h3>
+        ${schema.description === undefined ? undefined : html`<p>${inline(schema.description)}</p>`} ${this.fields(schema, "given")}
+      </section>`;
+    });
+  }
+
+  #type({ kind, name, items, additionalProperties }: Resolved): Markup {
+    if (name !== null && this.#shared.has(name)) return html`<a href="#type-${name}">${name}</a>`;
+    if (items !== undefined) return html`array of ${this.#type(resolve(items, this.#schemas))}`;
+    if (kind === "object" && typeof additionalProperties === "object")
+      return html`map of ${this.#type(resolve(additionalProperties, this.#schemas))}`;
+    return html`${name ?? kind}`;
+  }
+
+  #below(resolved: Resolved, state: "open" | "closed", use: Use): Markup | undefined {
+    const below = resolved.items === undefined ? resolved : resolve(resolved.items, this.#schemas);
+    if (below.items !== undefined) return this.#below(below, state, use);
+    if (below.properties === undefined || (below.name !== null && this.#shared.has(below.name))) return undefined;
+    return html`<details${state === "open" ? html` open` : undefined}>
+      <summary>Fields of ${below.name ?? "it"}</summary>
+      ${this.fields(below, use)}
+    </details>`;
+  }
+}
+
+const intMax = 2 ** 31 - 1;
+
+function rulesOf(schema: Schema): string[] {
+  const { pattern, format, enum: values } = schema;
+  return [
+    ...(values === undefined ? [] : [`One of ${values.flatMap((value) => (typeof value === "string" ? [`\`${value}\``] : [])).join(", ")}.`]),
+    ...(schema.default === undefined ? [] : [`Default: \`${JSON.stringify(schema.default)}\`.`]),
+    ...[...numberRules(schema), ...sizeRules(schema)].filter((rule) => !isSaid(rule, schema)),
+    ...(format === undefined ? [] : [`Format: ${formats[format] ?? format}.`]),
+    ...(pattern === undefined ? [] : [`Pattern: \`${pattern}\`.`]),
+  ];
+}
+
+/** Whether the description has its numbers already. */
+function isSaid(rule: string, { description = "" }: Schema): boolean {
+  const numbers = rule.match(/\d+/g) ?? [];
+  return numbers.length > 0 && numbers.every((number) => new RegExp(`\\b${number}\\b`).test(description));
+}
+
+function sizeRules({ minLength = 0, maxLength, minItems = 0, maxItems, maxProperties, uniqueItems }: Schema): string[] {
+  return [
+    ...(maxLength === undefined ? [] : [minLength === 0 ? `At most ${maxLength} characters.` : `${minLength} to ${maxLength} characters.`]),
+    ...(maxItems === undefined ? [] : [minItems === 0 ? `At most ${maxItems} items.` : `${minItems} to ${maxItems} items.`]),
+    ...(uniqueItems === true ? ["No duplicates."] : []),
+    ...(maxProperties === undefined ? [] : [`At most ${maxProperties} entries.`]),
+  ];
+}
+
+const formats: Readonly<Record<string, string>> = {
+  "date-time": "RFC 3339 in UTC with milliseconds",
+  "country-code": "ISO 3166-1 alpha-2",
+  locale: "BCP 47",
+  uri: "URI",
+};
+
+/** What any integer of its kind is bounded by says nothing about the field. */
+function numberRules({ minimum, maximum }: Schema): string[] {
+  const least = minimum === undefined || minimum <= -intMax ? undefined : minimum;
+  const most = maximum === undefined || maximum >= intMax ? undefined : maximum;
+  if (least !== undefined && most !== undefined) return [`${least} to ${most}.`];
+  if (least !== undefined) return [`${least} or more.`];
+  return most === undefined ? [] : [`${most} at most.`];
+}

@@ -1,0 +1,76 @@
+/** The form by which an operation is tried in the page. It stands in a template: without the script that sends it, it is not there. */
+import { basePathOf } from "#pages/shared/assets.ts";
+import { html, type Markup } from "#pages/shared/html.ts";
+import type { Operation, Parameter } from "./api-document.ts";
+import type { Example } from "./demo-examples.ts";
+
+export function tryForm(operation: Operation, { example, publicUrl }: { readonly example: Example; readonly publicUrl: string }): Markup | undefined {
+  const { credential, method, path, isIdempotent, parameters } = operation;
+  // A proof is made anew for each request, with a key that a page should not hold.
+  if (credential === "token") return undefined;
+  const { body, codeBefore, versionOf } = example;
+  const base = basePathOf(publicUrl);
+  return html`<template id="try-template">
+    <section class="try" aria-labelledby="try-title">
+      <h3 id="try-title">Try it</h3>
+      <form
+        data-method="${method}"
+        data-path="${base}${path}"
+        data-idempotent="${String(isIdempotent)}"
+        data-credential="${credential}"
+        ${versionOf === null ? undefined : html` data-version-path="${base}${cartPath}"`}
+        ${codeBefore === null ? undefined : html` data-before="${JSON.stringify({ code: codeBefore })}"`}
+      >
+        ${credential === "none" ? undefined : keyField}
+        ${parameters.filter(({ in: place }) => place !== "header").map((parameter) => fieldOf(parameter, example))}
+        ${body === null ? undefined : bodyField(body)}
+        ${isIdempotent ? html`<p class="note">This really changes the thing, under an Idempotency-Key that is new each time.</p>` : undefined}
+        ${versionOf === null ? undefined : html`<p class="note">${codeBefore === null ? "" : "The cart is given a code first, so that there is one to take away. "}The cart's version is read first and sent as <code>expectedVersion</code>, unless the body has one.</p>`}
+        <button>Send</button>
+      </form>
+      <div class="result" role="status"></div>
+    </section>
+  </template>`;
+}
+
+const cartPath = "/api/v1/open/storefront/carts/{cartId}";
+
+const keyField = html`<p class="field">
+  <label for="try-key">API key</label>
+  <input id="try-key" name="key" type="password" autocomplete="off" spellcheck="false" aria-describedby="try-key-help" required />
+  <span id="try-key-help" class="soft">Kept in this tab until it is closed, and sent nowhere else.</span>
+</p>`;
+
+function fieldOf({ name, in: place, required, schema }: Parameter, { parameters }: Example): Markup {
+  const id = `try-${name}`;
+  const label = html`<label for="${id}"><code>${name}</code>${required ? undefined : html` <span class="soft">optional</span>`}</label>`;
+  const value = parameters[name] ?? "";
+  if (schema.enum !== undefined)
+    return html`<p class="field">
+      ${label}<select id="${id}" name="${name}" data-in="${place}">
+        ${(schema.enum as readonly string[]).map((choice) =>
+          choice === value ? html`<option selected>${choice}</option>` : html`<option>${choice}</option>`,
+        )}
+      </select>
+    </p>`;
+  // A query may be empty; a part of the path may not.
+  const isNeeded = required && place === "path";
+  return html`<p class="field">
+    ${label}<input
+      id="${id}"
+      name="${name}"
+      data-in="${place}"
+      data-required="${String(required)}"
+      value="${value}"
+      autocomplete="off"
+      spellcheck="false"
+      ${isNeeded ? html` required` : undefined}
+    />
+  </p>`;
+}
+
+const bodyField = (body: object): Markup =>
+  html`<p class="field">
+    <label for="try-body">Body</label
+    ><textarea id="try-body" name="body" rows="8" spellcheck="false" autocomplete="off">${JSON.stringify(body, null, 2)}</textarea>
+  </p>`;

@@ -1,0 +1,96 @@
+/** The type map: an interactive picture of the graph's schema. It asks the graph about itself with the token of the tab, like GraphiQL. */
+import { type JSX, render } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import "./type-map.css";
+import { readPageData } from "#pages/graphiql/browser/page-data.ts";
+import { TokenButton, TokenDialog } from "#pages/graphiql/browser/token-dialog.tsx";
+import { TokenKeeper } from "#pages/graphiql/browser/token-keeper.ts";
+import { AreaPage } from "./area-page.tsx";
+import { mapQuery, type ToldSchema } from "./introspection.ts";
+import { Overview } from "./overview.tsx";
+import { Search } from "./search.tsx";
+import { createTypeMap, type TypeMap } from "./type-map.ts";
+import { TypePage } from "./type-page.tsx";
+import { placeOf } from "./place.ts";
+
+/** What the address says after its `#`. */
+function useHash(): string {
+  const [hash, setHash] = useState(location.hash);
+  useEffect(() => {
+    const follow = (): void => setHash(location.hash);
+    addEventListener("hashchange", follow);
+    return () => removeEventListener("hashchange", follow);
+  }, []);
+  return hash;
+}
+
+function Page({ map }: { readonly map: TypeMap }): JSX.Element {
+  const hash = useHash();
+  const place = placeOf(hash, map);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const isFirst = useRef(true);
+  useLayoutEffect(() => {
+    document.title = `${place.title} – Type map – Commerce Gateway`;
+    // Who followed a link is led to what it shows; who opened the page begins at its top.
+    if (!isFirst.current) {
+      scrollTo(0, 0);
+      heading.current?.focus({ preventScroll: true });
+    }
+    isFirst.current = false;
+  }, [hash]);
+  return (
+    <>
+      <Search key={hash} map={map} />
+      {place.kind === "overview" ? null : (
+        <p class="path">
+          <a href="#">All areas</a>
+          {place.kind === "type" && place.type.area !== "" ? (
+            <>
+              {" "}
+              › <a href={`#area:${place.type.area}`}>{place.type.area}</a>
+            </>
+          ) : null}
+        </p>
+      )}
+      <h2 class="place" tabindex={-1} ref={heading}>
+        {place.title}
+      </h2>
+      {place.kind === "missing" ? <p class="fault">The schema has no type of this name. Look for it above, or begin with the areas.</p> : null}
+      {place.kind === "overview" ? <Overview map={map} /> : null}
+      {place.kind === "area" ? <AreaPage map={map} area={place.title} /> : null}
+      {place.kind === "type" ? <TypePage map={map} type={place.type} /> : null}
+    </>
+  );
+}
+
+async function loadMap(keeper: TokenKeeper): Promise<TypeMap> {
+  const { response } = await keeper.send({ body: { query: mapQuery, operationName: "TypeMap" }, isPatient: true });
+  const { data, errors } = (await response.json()) as { data?: { schema: ToldSchema }; errors?: readonly { message: string }[] };
+  if (data === undefined) throw new Error(errors?.[0]?.message ?? "The graph did not tell its schema.");
+  return createTypeMap(data.schema);
+}
+
+async function begin(): Promise<void> {
+  const [tools, app] = ["tools", "app"].map((id) => document.getElementById(id));
+  if (!tools || !app) return;
+  const { endpoint } = readPageData() as { readonly endpoint: string };
+  const keeper = new TokenKeeper(endpoint);
+  render(
+    <>
+      <TokenButton keeper={keeper} />
+      <TokenDialog keeper={keeper} />
+    </>,
+    tools,
+  );
+  render(<p class="soft">The map is drawn once the graph has told its schema; it tells it to whoever has a token.</p>, app);
+  const knowHolder = keeper.begin();
+  try {
+    const map = await loadMap(keeper);
+    render(<Page map={map} />, app);
+  } catch (error) {
+    render(<p class="fault">{error instanceof Error ? error.message : String(error)} Load the page again to try once more.</p>, app);
+  }
+  await knowHolder;
+}
+
+void begin();

@@ -1,0 +1,29 @@
+/** The type map at /graphql/map: the frame of a page whose script draws the schema, once it has a token. */
+import type { FastifyInstance } from "fastify";
+import { assetOf, basePathOf } from "#pages/shared/assets.ts";
+import { html } from "#pages/shared/html.ts";
+import { pageHeaders, renderPage } from "#pages/shared/page.ts";
+import { dataBlock } from "./plugin.ts";
+
+export function mountTypeMap(server: FastifyInstance, publicUrl: string): void {
+  server.get("/graphql/map", (_request, reply) => {
+    const asset = assetOf("type-map", publicUrl);
+    const base = basePathOf(publicUrl);
+    const body = html`<header class="bar">
+        <h1 class="name">Commerce Gateway · Type map</h1>
+        <div id="tools"></div>
+        <nav aria-label="Pages">
+          <a href="${base}/graphql">GraphiQL</a>
+          <a href="${base}/docs">API reference</a>
+        </nav>
+      </header>
+      <main id="app">
+        <p>
+          The map of the graph’s types needs JavaScript. GraphiQL’s documentation and <a href="${base}/openapi.json">the REST document</a> tell the
+          same in words.
+        </p>
+      </main>
+      ${dataBlock({ endpoint: `${base}/graphql` })}`;
+    return reply.headers(pageHeaders({ asset })).send(renderPage({ title: "Type map – Commerce Gateway", body, isWide: true, asset }));
+  });
+}
