@@ -7,7 +7,7 @@ import { credentialIdOf, credentialOwnerOf, type IntegratorViewer } from "#acces
 import { fail } from "#foundation/failure.ts";
 import type { Call, GatewayServices } from "./call.ts";
 import type { Operation } from "./contract.ts";
-import { type Counted, refuseUsedUp } from "#http/limit.ts";
+import { type Counted, refuseUsedUp } from "#http/rate-limiter.ts";
 
 export function createAdmission({ limiter }: Pick<GatewayServices, "limiter">, operation: Operation): (call: Call) => Admit<IntegratorViewer> {
   const { security } = operation;

@@ -6,7 +6,7 @@ import { type Admit, recordGrantUse } from "#access/oauth/access-tokens.ts";
 import type { Authorization } from "#access/oauth/authorization.ts";
 import { credentialIdOf, type IntegratorViewer } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
-import { headerLines } from "#http/credentials.ts";
+import { headerLines } from "#http/caller.ts";
 import type { GatewayServices } from "./call.ts";
 
 /** An app that a merchant has let in shows an API key, or an access token with the proof that it holds the token's key. */

@@ -2,6 +2,7 @@
  * Reads a JSON body: UTF-8, RFC 8259, at most 16 levels deep and 1 000 members of one object wide, without the keys that would reach an object's
  * prototype.
  */
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { fail, failAt } from "#foundation/failure.ts";
 
 const depthMax = 16;
@@ -85,4 +86,23 @@ function requireTameMember(value: Members, { key, path, depth }: { readonly key:
   const field = `${path}/${key.slice(0, 100).replaceAll("~", "~0").replaceAll("/", "~1")}`;
   if (!isTame) throw failAt("unknown_field", { in: "body", field, code: "unknown", message: `${field} is not known here.` });
   requireTame(value[key], field, depth + 1);
+}
+
+/** Forms that pages send: read as application/x-www-form-urlencoded, and only where a page of this service sent them. */
+const formBytesMax = 16 * 1024;
+
+/** From then on the routes of this (encapsulated) server take forms and nothing else; `request.body` is a URLSearchParams. */
+export function takeForms(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser("application/x-www-form-urlencoded", { parseAs: "string", bodyLimit: formBytesMax }, (_request, body, parsed) =>
+    parsed(null, new URLSearchParams(body.toString())),
+  );
+}
+
+export const formOf = ({ body }: FastifyRequest): URLSearchParams => (body instanceof URLSearchParams ? body : new URLSearchParams());
+
+/** Browsers say where a form was sent from; that other sites send no cookie along is the first lock, this is the second. */
+export function isFromHere({ headers }: FastifyRequest, origin: string): boolean {
+  const site = headers["sec-fetch-site"];
+  return (site === undefined || site === "same-origin") && (headers.origin === undefined || headers.origin === origin);
 }

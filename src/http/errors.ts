@@ -1,8 +1,11 @@
 /** Every error on the way of a request becomes one failure of the registry, and one body. Nobody else answers errors over REST. */
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { orUnavailable } from "#database/unavailable.ts";
-import { type Failure, type FailureCode, fail, retryAfterSecondsOf, toErrorBody, toFailure } from "#foundation/failure.ts";
+import { fail, type Failure, type FailureCode, retryAfterSecondsOf, toErrorBody, toFailure } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
+import { createId } from "#foundation/ids.ts";
 
 /** What Fastify refuses by itself, in the contract's words. */
 const frameworkFailures: Readonly<Record<string, FailureCode>> = {
@@ -42,4 +45,44 @@ export function sendFailure(
     .header("cache-control", "no-store")
     .type("application/json; charset=utf-8")
     .send(JSON.stringify({ error: toErrorBody(failure, request.id, services.publicUrl) }));
+}
+
+/** What Node refuses before there is a request (broken HTTP, too large headers, too slow) would have no body: it gets the contract's. */
+const codes: Readonly<Record<string, FailureCode>> = {
+  HPE_HEADER_OVERFLOW: "headers_too_large",
+  ERR_HTTP_REQUEST_TIMEOUT: "request_timeout",
+};
+
+/** Of browsers that came by https once: they do not ask in the clear again. */
+const onlyHttps = "max-age=31536000";
+
+const always = { "x-content-type-options": "nosniff" } as const;
+const overHttps = { ...always, "strict-transport-security": onlyHttps } as const;
+
+/** What every answer says to browsers. */
+export function browserHeaders(publicUrl: string): Readonly<Record<string, string>> {
+  return publicUrl.startsWith("https:") ? overHttps : always;
+}
+
+export function answerClientError(error: Error & { readonly code?: string }, socket: Socket, publicUrl: string): void {
+  if (!socket.writable || error.code === "ECONNRESET") {
+    socket.destroy();
+    return;
+  }
+  const failure = fail(codes[error.code ?? ""] ?? "malformed_request");
+  const requestId = createId("request");
+  const body = JSON.stringify({ error: toErrorBody(failure, requestId, publicUrl) });
+  socket.end(
+    [
+      `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status] ?? ""}`,
+      "Content-Type: application/json; charset=utf-8",
+      "Cache-Control: no-store",
+      `X-Request-Id: ${requestId}`,
+      ...Object.entries(browserHeaders(publicUrl)).map(([name, value]) => `${name}: ${value}`),
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      "Connection: close",
+      "",
+      body,
+    ].join("\r\n"),
+  );
 }

@@ -8,9 +8,8 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { type Failure, fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { parseJsonBody } from "./body.ts";
-import { clientAddress } from "./client-address.ts";
-import { type ErrorServices, sendFailure, toPublicFailure } from "./errors.ts";
-import { answerClientError, browserHeaders } from "./raw-errors.ts";
+import { clientAddress } from "./caller.ts";
+import { answerClientError, browserHeaders, type ErrorServices, sendFailure, toPublicFailure } from "./errors.ts";
 import { traceRequests } from "./request-spans.ts";
 
 declare module "fastify" {

@@ -3,13 +3,11 @@ import type { FastifyInstance } from "fastify";
 import { appendAudit } from "#access/audit.ts";
 import type { SigningKeys } from "#access/oauth/signing-keys.ts";
 import type { Log } from "#foundation/log.ts";
-import { addressKey } from "#http/client-address.ts";
-import { takeOne } from "#http/limit.ts";
-import type { RateLimiter } from "#http/rate-limiter.ts";
+import { addressKey, createLoginLimit } from "#http/caller.ts";
+import { type RateLimiter, takeOne } from "#http/rate-limiter.ts";
 import { refuseOtherMethods } from "#http/server.ts";
 import type { GraphServices } from "#graph/context.ts";
 import { mountOauth } from "./mount.ts";
-import { createLoginLimit } from "#http/login-limit.ts";
 
 export interface AuthorizationServerParts {
   readonly services: GraphServices;

@@ -1,6 +1,6 @@
 /** Under which name an anonymous caller is counted. */
 import { describe, expect, it } from "vitest";
-import { addressKey, clientAddress } from "#http/client-address.ts";
+import { addressKey, clientAddress } from "#http/caller.ts";
 
 describe("the client's address", () => {
   it.each([

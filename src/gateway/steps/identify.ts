@@ -6,7 +6,7 @@ import { fail } from "#foundation/failure.ts";
 import { createAdmission } from "#gateway/admission.ts";
 import type { Call, Step } from "#gateway/call.ts";
 import type { Door } from "#access/challenges.ts";
-import { type Authentication, authenticate } from "#http/credentials.ts";
+import { type Authentication, authenticate } from "#http/caller.ts";
 import { isCredentialUseNoted, noteCredentialUse, verifyIntegrator } from "#gateway/integrator-credentials.ts";
 import type { Security } from "#mesh/operation-security.ts";
 

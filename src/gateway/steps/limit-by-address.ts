@@ -4,10 +4,9 @@ import { anonymous, type Viewer } from "#access/viewer.ts";
 import { Failure } from "#foundation/failure.ts";
 import { createAdmission } from "#gateway/admission.ts";
 import { type Call, type Step } from "#gateway/call.ts";
-import { addressKey } from "#http/client-address.ts";
-import { headerLines } from "#http/credentials.ts";
+import { addressKey, headerLines } from "#http/caller.ts";
 import { verifyIntegrator } from "#gateway/integrator-credentials.ts";
-import { takeOne } from "#http/limit.ts";
+import { takeOne } from "#http/rate-limiter.ts";
 
 export const limitByAddress: Step = {
   name: "limit by address",

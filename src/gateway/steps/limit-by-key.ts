@@ -2,7 +2,7 @@
 import { isIntegrator } from "#access/viewer.ts";
 import { countedAs } from "#gateway/admission.ts";
 import { type Step } from "#gateway/call.ts";
-import { takeOne } from "#http/limit.ts";
+import { takeOne } from "#http/rate-limiter.ts";
 
 export const limitByKey: Step = {
   name: "limit by key",

@@ -7,7 +7,7 @@ import type { FailureCode } from "#foundation/failure.ts";
 import { Failure } from "#foundation/failure.ts";
 import type { Call, GatewayServices, Step } from "#gateway/call.ts";
 import type { FailureLimit } from "#gateway/contract.ts";
-import { limitFailure } from "#http/limit.ts";
+import { limitFailure } from "#http/rate-limiter.ts";
 
 export const limitFailures: Step = {
   name: "limit failures",

@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { orUnavailable } from "#database/unavailable.ts";
 import { type Failure, fail, retryAfterSecondsOf, toFailure } from "#foundation/failure.ts";
-import { formOf, isFromHere, takeForms } from "#http/forms.ts";
+import { formOf, isFromHere, takeForms } from "#http/body.ts";
 import { act } from "./actions.ts";
 import { faultsOfTyped, typedAddress } from "./address-view.ts";
 import { formatSeconds } from "./amounts.ts";

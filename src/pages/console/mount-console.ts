@@ -12,8 +12,8 @@ import { inTransaction, type Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
 import { assetOf, basePathOf } from "#pages/shared/assets.ts";
-import { formOf, isFromHere, takeForms } from "#http/forms.ts";
-import { clearConsoleCookie, readConsoleCookie, setConsoleCookie } from "#http/console-cookie.ts";
+import { formOf, isFromHere, takeForms } from "#http/body.ts";
+import { clearConsoleCookie, readConsoleCookie, setConsoleCookie } from "#http/staff-session.ts";
 import { answerOnPage, showPage } from "./console-faults.ts";
 import { againFromHere, consolePage, consoleSignInPage, foreignPage, suspendedPage } from "./console-pages.ts";
 

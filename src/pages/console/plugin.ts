@@ -1,13 +1,11 @@
 /** The merchant's console with what it needs of the floors beside it: the limiters. */
 import type { FastifyInstance } from "fastify";
 import type { Log } from "#foundation/log.ts";
-import { addressKey } from "#http/client-address.ts";
-import { takeOne } from "#http/limit.ts";
-import type { RateLimiter } from "#http/rate-limiter.ts";
+import { addressKey, createLoginLimit } from "#http/caller.ts";
+import { type RateLimiter, takeOne } from "#http/rate-limiter.ts";
 import { refuseOtherMethods } from "#http/server.ts";
 import type { GraphServices } from "#graph/context.ts";
 import { consoleRoutes, mountConsole } from "./mount-console.ts";
-import { createLoginLimit } from "#http/login-limit.ts";
 
 export interface ConsoleParts {
   readonly services: GraphServices;

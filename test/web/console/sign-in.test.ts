@@ -3,7 +3,7 @@ import type { FastifyRequest } from "fastify";
 import { describe, expect, it } from "vitest";
 import { disableStaff, enableStaff } from "#access/people/staff.ts";
 import { inTransaction } from "#database/transaction.ts";
-import { readConsoleCookie } from "#http/console-cookie.ts";
+import { readConsoleCookie } from "#http/staff-session.ts";
 import { placeAfter } from "#pages/console/mount-console.ts";
 import { createPerson, password } from "#test/oauth/people.ts";
 import { useWorld } from "#test/support/use-world.ts";

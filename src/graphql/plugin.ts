@@ -1,0 +1,250 @@
+/**
+ * `POST /graphql`, for internal frontends, analysts and the console. Yoga parses and validates requests, Mesh executes them. Callers show an internal token;
+ * the console's own pages show its session. Every error has the body that the REST contract has under `error`.
+ */
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
+import type { DocumentNode, ExecutionArgs } from "graphql";
+import { createYoga, type Plugin } from "graphql-yoga";
+import { LRUCache } from "lru-cache";
+import type { InternalViewer } from "#access/viewer.ts";
+import { orUnavailable } from "#database/unavailable.ts";
+import { fail, failAt, type Failure, toErrorBody, toFailure } from "#foundation/failure.ts";
+import { parseAcceptLanguage } from "#foundation/locales.ts";
+import type { Log } from "#foundation/log.ts";
+import { refuseOtherMethods } from "#http/server.ts";
+import { type Asker, createContext, type GraphContext, type GraphServices } from "#graph/context.ts";
+import type { Mesh } from "#mesh/open-mesh.ts";
+import { PublicError } from "#mesh/public-error.ts";
+import { isBuyerReference } from "#foundation/text.ts";
+import {
+  clientOf,
+  type InternalAuthentication,
+  noteCredential,
+  replayedOf,
+  setReplayed,
+  setViewer,
+  viewerOf,
+  type YogaServerContext,
+} from "./authenticate.ts";
+import { showFailures } from "./graphql-failures.ts";
+import { sendEvents } from "./event-stream.ts";
+import { noteAccept, resultsOf, streamSubscriptions } from "./graphql-stream.ts";
+import { createOpenStreams, type OpenStreams } from "./open-streams.ts";
+
+export interface GraphqlOptions {
+  readonly mesh: Pick<Mesh, "schema" | "run" | "serverPlugins">;
+  readonly services: GraphServices;
+  readonly log: Log;
+  /** CORS_ORIGINS: the origins whose pages may call. */
+  readonly corsOrigins: readonly string[];
+  readonly authentication: InternalAuthentication;
+}
+
+const mebibyte = 1024 * 1024;
+const bytesMaxOf = ({ role }: InternalViewer): number => (role === "admin" || role === "operator" ? 8 : 1) * mebibyte;
+
+export const graphqlPlugin: FastifyPluginAsync<GraphqlOptions> = async (server, options) => {
+  const streams = createOpenStreams({ clock: options.services.clock, recheck: options.authentication.recheck });
+  server.addHook("preClose", (done) => {
+    streams.close();
+    options.services.watch?.close();
+    done();
+  });
+  const yoga = createGraphYoga(options, streams);
+  const preflight = corsOf(options.corsOrigins);
+
+  server.route({
+    method: "POST",
+    url: "/graphql",
+    bodyLimit: 8 * mebibyte,
+    onRequest: async (request, reply) => {
+      preflight(request, reply);
+      const viewer = await options.authentication.authenticate(request);
+      setViewer(request, viewer);
+      // Refused here, where it is still a fault of the request as a whole.
+      buyerReferenceOf(request);
+      noteCredential(request, viewer);
+      request.bodyBytesMax = bytesMaxOf(viewer);
+      // Told so before it is read, where it says how long it is.
+      if (Number(request.headers["content-length"] ?? 0) > request.bodyBytesMax) throw fail("request_too_large");
+    },
+    errorHandler: (error, request, reply) => answerFailure(error, { request, reply, options }),
+    handler: async (request, reply) => {
+      // Whatever a client accepts, it gets JSON, but for subscriptions: a refusal it cannot read would help nobody.
+      noteAccept(request);
+      request.raw.headers.accept = "application/json";
+      const response = await yoga.handleNodeRequestAndResponse(request, reply, { caller: request });
+      const results = resultsOf(request);
+      if (results !== undefined) return sendEvents(reply, results);
+      for (const [name, value] of response.headers) void reply.header(name, value);
+      const isReplay = replayedOf(request);
+      if (isReplay !== undefined) void reply.header("idempotent-replayed", String(isReplay));
+      return reply
+        .code(response.status)
+        .header("cache-control", "no-store")
+        .send(response.body ?? undefined);
+    },
+  });
+  if (options.corsOrigins.length > 0) {
+    server.options("/graphql", (request, reply) => {
+      preflight(request, reply);
+      return reply.code(204).send();
+    });
+  }
+  refuseOtherMethods(server, "/graphql", options.corsOrigins.length > 0 ? ["GET", "POST", "OPTIONS"] : ["GET", "POST"]);
+};
+
+/** The context of a request that was let in. */
+function contextsOf({ services }: Pick<GraphqlOptions, "services">): (request: FastifyRequest) => GraphContext {
+  return (request) => {
+    const viewer = viewerOf(request);
+    if (viewer === undefined) throw fail("credentials_missing");
+    // Analysts change nothing: nobody's next step depends on what they read.
+    const source = viewer.role === "analyst" ? services.replica?.ofAnalysts : undefined;
+    return createContext(services, {
+      ...askerOf(request, viewer),
+      client: clientOf(request),
+      source,
+      onOnce: ({ isReplay }) => setReplayed(request, isReplay),
+    });
+  };
+}
+
+const askerOf = (request: FastifyRequest, viewer: InternalViewer): Omit<Asker, "client"> => ({
+  viewer,
+  requestId: request.id,
+  languages: parseAcceptLanguage(request.headers["accept-language"]),
+  buyerReference: buyerReferenceOf(request),
+});
+
+function createGraphYoga(
+  { mesh, services, log, authentication: { recheck } }: GraphqlOptions,
+  streams: OpenStreams,
+): ReturnType<typeof createYoga<YogaServerContext, GraphContext>> {
+  const { schema, run } = mesh;
+  const contextOf = contextsOf({ services });
+  return createYoga<YogaServerContext, GraphContext>({
+    schema,
+    graphqlEndpoint: "/graphql",
+    batching: false,
+    graphiql: false,
+    landingPage: false,
+    cors: false,
+    logging: false,
+    // Every error passes showFailures, which masks what the registry does not know.
+    maskedErrors: false,
+    context: ({ caller }) => contextOf(caller),
+    parserAndValidationCache: documentCaches(),
+    plugins: [
+      ...mesh.serverPlugins,
+      executeThroughMesh(run),
+      streamSubscriptions({
+        schema,
+        run,
+        streams,
+        recheck,
+        contextOf: (asker, viewer) => createContext(services, { ...askerOf(asker, viewer), client: clientOf(asker) }),
+        publicUrl: services.publicUrl,
+        log,
+      }),
+      showFailures({ publicUrl: services.publicUrl, log }),
+    ] as Plugin<GraphContext>[],
+  });
+}
+
+/** Yoga parses and validates; Mesh executes, with the policies of `.meshrc.yaml`. */
+const executeThroughMesh = (run: Mesh["run"]): Plugin<GraphContext> => ({
+  onExecute: ({ setExecuteFn }) => {
+    setExecuteFn(async ({ document, contextValue, variableValues, operationName }: ExecutionArgs) => {
+      const context = contextValue as GraphContext;
+      try {
+        return await run(document, context, { variables: variableValues, operationName });
+      } catch (error) {
+        // A hook of an added plugin has thrown.
+        return { errors: [new PublicError(orUnavailable(toFailure(error)), context)] };
+      }
+    });
+  },
+});
+
+const documentsMax = 1_000;
+/** Characters. A parsed document takes memory by the length of its text. */
+const documentLengthMax = 16_384;
+const documentsLengthMax = 8 * 1024 * 1024;
+
+interface TextCache<Value extends object> {
+  readonly get: (text: string) => Value | undefined;
+  readonly set: (text: string, value: Value) => unknown;
+}
+
+/** Yoga's caches of parsed documents and of documents that do not parse, bounded in memory. */
+const documentCaches = (): { readonly documentCache: TextCache<DocumentNode>; readonly errorCache: TextCache<Error> } => ({
+  documentCache: createTextCache(),
+  errorCache: createTextCache(),
+});
+
+const createTextCache = <Value extends object>(): TextCache<Value> =>
+  new LRUCache<string, Value>({
+    max: documentsMax,
+    maxSize: documentsLengthMax,
+    maxEntrySize: documentLengthMax,
+    sizeCalculation: (_value, text) => text.length + 1,
+  });
+
+interface Refusal {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly options: GraphqlOptions;
+}
+
+/** Before Yoga has the request there is no GraphQL error yet: the same shape all the same. */
+function answerFailure(error: unknown, { request, reply, options }: Refusal): void {
+  const failure: Failure = toHttpFailure(error);
+  request.failureCode = failure.code;
+  if (failure.status >= 500)
+    options.log.error({ requestId: request.id, code: failure.code, err: failure.cause }, "A GraphQL request failed on our side.");
+  const extensions = toErrorBody(failure, request.id, options.services.publicUrl);
+  void reply
+    .code(failure.status)
+    .headers({ ...failure.parts.headers, ...(extensions.retryAfterSeconds === null ? {} : { "retry-after": String(extensions.retryAfterSeconds) }) })
+    .header("cache-control", "no-store")
+    .type("application/json; charset=utf-8")
+    .send(JSON.stringify({ errors: [{ message: failure.message, extensions }] }));
+}
+
+function toHttpFailure(error: unknown): Failure {
+  const status = error instanceof Error && "statusCode" in error ? error.statusCode : undefined;
+  if (status === 413) return fail("request_too_large");
+  if (status === 415) return fail("unsupported_media_type");
+  if (status === 400) return fail("malformed_request");
+  return orUnavailable(toFailure(error));
+}
+
+/**
+ * Only the browsers named may call, and only with a token of their own: they are never told that they may send credentials, nor the console's header, and
+ * a cookie counts for this service's own pages alone (`http/staff-session.ts`).
+ */
+function corsOf(origins: readonly string[]): (request: FastifyRequest, reply: FastifyReply) => void {
+  return (request, reply) => {
+    if (origins.length === 0) return;
+    void reply.header("vary", "Origin");
+    const { origin } = request.headers;
+    if (origin === undefined || !origins.includes(origin)) return;
+    void reply.headers({
+      "access-control-allow-origin": origin,
+      "access-control-allow-methods": "POST",
+      "access-control-allow-headers": "authorization, content-type, accept-language, x-buyer-reference",
+      "access-control-expose-headers": "x-request-id, idempotent-replayed",
+      "access-control-max-age": "600",
+    });
+  };
+}
+
+/** Null where the header is not sent. Throws where it is malformed: taking it for nobody would show a buyer somebody else's things. */
+function buyerReferenceOf(request: FastifyRequest): string | null {
+  const value = request.headers["x-buyer-reference"];
+  if (value === undefined) return null;
+  if (typeof value === "string" && isBuyerReference(value)) return value;
+  const message = "X-Buyer-Reference has 1 to 128 printable ASCII characters without space and @.";
+  throw failAt("malformed_request", { in: "header", field: "X-Buyer-Reference", code: "pattern_mismatch", message });
+}

@@ -1,0 +1,93 @@
+/** Verifies the credential of a request; attempts with wrong ones are counted per address, so that guessing has an end. */
+import type { FastifyRequest } from "fastify";
+import ipaddr from "ipaddr.js";
+import { type Authorization, readAuthorization } from "#access/oauth/authorization.ts";
+import { fail, Failure } from "#foundation/failure.ts";
+import { challenge, type Door } from "#access/challenges.ts";
+import type { Bucket } from "#access/limits.ts";
+import type { LoginLimit } from "#access/people/sign-in.ts";
+import { limitFailure, type RateLimiter } from "./rate-limiter.ts";
+
+/** Of two lines of a header Node keeps the first or joins them; the raw headers have both. */
+export function headerLines(request: FastifyRequest, name: string): string[] {
+  const lines: string[] = [];
+  if (request.headers[name] === undefined) return lines;
+  const { rawHeaders } = request.raw;
+  for (let index = 1; index < rawHeaders.length; index += 2) {
+    const shown = rawHeaders[index - 1] ?? "";
+    if (shown.length === name.length && shown.toLowerCase() === name) lines.push(rawHeaders[index] ?? "");
+  }
+  return lines;
+}
+
+/** Made once for a door; whoever comes to it is told apart by `Visit`. */
+export interface Authentication<Visit, Viewer> extends Door {
+  readonly limiter: RateLimiter;
+  readonly verify: (authorization: Authorization, visit: Visit) => Promise<Viewer>;
+}
+
+/** A valid credential is never refused for its neighbours' failures; a missing one is no attempt. */
+export async function authenticate<Visit, Viewer>(request: FastifyRequest, visit: Visit, door: Authentication<Visit, Viewer>): Promise<Viewer> {
+  let authorization: Authorization | undefined;
+  try {
+    authorization = readAuthorization(headerLines(request, "authorization"));
+    if (authorization === undefined) throw fail("credentials_missing");
+    return await door.verify(authorization, visit);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.status !== 401) throw error;
+    if (error.code !== "credentials_missing" && !error.code.endsWith("_suspended")) {
+      const state = await door.limiter.consume("auth-fail", addressKey(request.ip));
+      if (state?.isExceeded === true) throw limitFailure("too_many_failed_attempts", state);
+    }
+    throw challenge(error, door, authorization?.scheme);
+  }
+}
+
+/** The key under which an anonymous caller is counted: the IPv4 address, or the /64 that an IPv6 address lies in. */
+export function addressKey(address: string): string {
+  if (!ipaddr.isValid(address)) return "unknown";
+  const parsed = ipaddr.parse(address);
+  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString();
+  if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString();
+  return `${parsed.parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(":")}::/64`;
+}
+
+/** The socket's address, or with n proxies in front the n-th from the right of X-Forwarded-For: what is left of that, clients can invent. */
+export function clientAddress(socketAddress: string | undefined, forwardedFor: string | undefined, proxies: number): string {
+  if (proxies === 0 || forwardedFor === undefined) return socketAddress ?? "unknown";
+  const hops = forwardedFor.split(",").map((hop) => hop.trim());
+  return withoutPort(hops[hops.length - proxies] ?? socketAddress ?? "unknown");
+}
+
+/** Some proxies write `192.0.2.7:5678` or `[2001:db8::1]:443`: the port would make every connection a caller of its own. */
+function withoutPort(hop: string): string {
+  return /^\[([^\]]*)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([^:]*):\d+$/.exec(hop)?.[1] ?? hop;
+}
+
+/**
+ * By address and by account. The address first: once it is used up, no account of its choice is counted, of which there are as many as anybody invents.
+ * What goes beyond a quota stays counted; it makes no window longer.
+ */
+export function createLoginLimit(limiter: RateLimiter): LoginLimit {
+  const secondsLeft = async (bucket: Bucket, key: string): Promise<number | undefined> => {
+    const state = await limiter.consume(bucket, key);
+    return state?.isExceeded === true ? state.resetSeconds : undefined;
+  };
+  return {
+    take: async ({ account, address }) => {
+      const key = addressKey(address);
+      const ofAddress = await secondsLeft("login-fail-address", key);
+      if (ofAddress !== undefined) return ofAddress;
+      const ofAccount = await secondsLeft("login-fail", account);
+      if (ofAccount !== undefined) await limiter.giveBack("login-fail-address", key);
+      return ofAccount;
+    },
+    giveBack: async ({ account, address }) => {
+      await limiter.giveBack("login-fail-address", addressKey(address));
+      await limiter.giveBack("login-fail", account);
+    },
+  };
+}
