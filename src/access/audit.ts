@@ -4,9 +4,9 @@
  */
 import { type Insertable, type RawBuilder, type SelectQueryBuilder, type Selectable, sql } from "kysely";
 import type { AuditEntryTable, Tables } from "#database/tables.ts";
-import { pageById } from "#database/page.ts";
-import { insertRows } from "#database/insert-rows.ts";
-import { type Reader, type Transaction, writeLast } from "#database/transaction.ts";
+import { pageById } from "#database/sql-fragments.ts";
+import { insertRows } from "#database/prepared-template.ts";
+import { type Reader, type Transaction, runWithCommit } from "#database/transaction.ts";
 import { createOrderedId, firstIdAt, type Kind, kindOf } from "#foundation/ids.ts";
 import { credentialIdOf, isIntegrator, type Viewer } from "./viewer.ts";
 
@@ -40,7 +40,7 @@ const togetherMax = 1000;
 export async function appendAudit(transaction: Transaction, ...entries: readonly AuditEntry[]): Promise<void> {
   const [row] = entries.length === 1 ? entries.map(toRow) : [];
   if (row !== undefined && (row.merchantId === null || typeof row.merchantId === "string"))
-    return writeLast(transaction, insertRows(transaction, "auditEntry", [row]));
+    return runWithCommit(transaction, insertRows(transaction, "auditEntry", [row]));
   for (let from = 0; from < entries.length; from += togetherMax) {
     await transaction
       .insertInto("auditEntry")

@@ -1,8 +1,7 @@
 /** What a person at the command line reads when a command fails: one line that says what to do, or the whole of a bug. */
 import { BadSetting } from "#foundation/failure.ts";
 import { FolderUnusable } from "#database/folder-lock.ts";
-import { sqlState } from "#database/sql-state.ts";
-import { isDatabaseAway } from "#database/unavailable.ts";
+import { isDatabaseAway, sqlState } from "#database/database-errors.ts";
 import { Failure } from "#foundation/failure.ts";
 
 export function explain(error: unknown): string {

@@ -6,12 +6,11 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { CamelCasePlugin, Kysely, type LogEvent, PostgresDialect } from "kysely";
 import { Client, type CustomTypesConfig, Pool, type QueryResult, types } from "pg";
-import { guardDialect } from "./guard.ts";
+import { guardDialect, pipelinedDialect } from "./transaction-dialect.ts";
 import { lockFolder, unusable } from "./folder-lock.ts";
 import { type Hearing, listen, type Listening } from "./notices.ts";
 import { type StatementLimits, statementPool } from "./statement-pool.ts";
 import type { Tables } from "./tables.ts";
-import { edgedDialect } from "./together.ts";
 import { tracedDialect } from "./traced-dialect.ts";
 
 export type Database = Kysely<Tables>;
@@ -70,7 +69,7 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
     const { openPGlite, SerialPGliteDialect } = await import("./pglite.ts");
     const pglite = await openPGlite({ image, dataDir: folder === undefined ? undefined : join(folder, "database") });
     const db = new Kysely<Tables>({
-      dialect: guardDialect(tracedDialect(edgedDialect(new SerialPGliteDialect({ pglite }), { isPipelined: false }))),
+      dialect: guardDialect(tracedDialect(pipelinedDialect(new SerialPGliteDialect({ pglite }), { isPipelined: false }))),
       plugins: [camelCase()],
       ...logOf(onStatement),
     });
@@ -108,7 +107,7 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
   pool.on("connect", (client) => client.on("error", () => undefined));
   const dialect = new PostgresDialect({ pool: statementPool(pool, { prepared: options.prepared !== false, limits: options.limits }) });
   const db = new Kysely<Tables>({
-    dialect: guardDialect(tracedDialect(edgedDialect(dialect, { isPipelined: true }))),
+    dialect: guardDialect(tracedDialect(pipelinedDialect(dialect, { isPipelined: true }))),
     plugins: [camelCase()],
     ...logOf(options.onStatement),
   });

@@ -7,9 +7,8 @@ import { CompiledQuery, type QueryResult, sql } from "kysely";
 import { DecryptionFailed, type Keyring, type Place, type Sealed } from "#foundation/encryption.ts";
 import { fail } from "#foundation/failure.ts";
 import type { Database } from "./connect.ts";
-import { brokenConstraint, sqlState, uniqueViolation } from "./sql-state.ts";
-import { inTransaction, type Reader, type Transaction, writeLast } from "./transaction.ts";
-import { isDatabaseAway } from "./unavailable.ts";
+import { brokenConstraint, isDatabaseAway, sqlState, uniqueViolation } from "./database-errors.ts";
+import { inTransaction, type Reader, type Transaction, runWithCommit } from "./transaction.ts";
 
 export interface Claim {
   /** Whose key it is: the installation, or the internal token. */
@@ -153,8 +152,8 @@ async function writeRecord(transaction: Transaction, keyring: Keyring, { claim, 
   const { sealed, dataKey, keyId } = keyring.seal(body, place);
   // What was asked may hold a password: its plain digest would let somebody who has the table guess it.
   const fingerprint = keyring.digest({ sealed, dataKey, keyId }, place, claim.fingerprint);
-  if (isThereAnOldOne) await writeLast(transaction, CompiledQuery.raw(forgetText, [ownerId, digest, oldest(now)]));
-  await writeLast(transaction, CompiledQuery.raw(writeText, [ownerId, digest, fingerprint, status, contentType, sealed, dataKey, keyId, now]));
+  if (isThereAnOldOne) await runWithCommit(transaction, CompiledQuery.raw(forgetText, [ownerId, digest, oldest(now)]));
+  await runWithCommit(transaction, CompiledQuery.raw(writeText, [ownerId, digest, fingerprint, status, contentType, sealed, dataKey, keyId, now]));
 }
 
 const forgetText = "delete from idempotency_record where owner_id = $1 and idempotency_key = $2 and created_at <= $3";

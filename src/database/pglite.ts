@@ -7,14 +7,14 @@ import { PGlite, types } from "@electric-sql/pglite";
 import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
 import { type DatabaseConnection, type DialectAdapter, type Driver, PGliteDialect, PostgresAdapter } from "kysely";
 
-export interface PGlitePlace {
+export interface PGliteOptions {
   /** Without it, the database lives in memory. */
   readonly dataDir?: string | undefined;
   /** A dump that a new database starts from. */
   readonly image?: Blob | undefined;
 }
 
-export function openPGlite({ dataDir, image }: PGlitePlace = {}): Promise<PGlite> {
+export function openPGlite({ dataDir, image }: PGliteOptions = {}): Promise<PGlite> {
   return PGlite.create({
     ...(dataDir === undefined ? {} : { dataDir }),
     ...(image === undefined ? {} : { loadDataDir: image }),

@@ -3,12 +3,10 @@
  * statements end after ten seconds. Few are read at a time, so that the shop keeps connections: others wait before they ask for one.
  */
 import { CompiledQuery } from "kysely";
-import { fail } from "#foundation/failure.ts";
+import { fail, type Failure } from "#foundation/failure.ts";
 import type { Database } from "./connect.ts";
-import { createGate } from "./gate.ts";
-import { sqlState } from "./sql-state.ts";
+import { isUnanswered, sqlState } from "./database-errors.ts";
 import { inTransaction, type Transaction } from "./transaction.ts";
-import { isUnanswered } from "./unavailable.ts";
 
 export type ReadOnly = <Result>(read: (reader: Transaction) => Promise<Result>) => Promise<Result>;
 
@@ -31,7 +29,7 @@ export interface ReadOnlyLimits {
 
 /** The embedded database has no clock to end a statement by: it has no other work meanwhile either. */
 export function createReadOnly(db: Database, { timeoutMs = reportMsMax, runningMax = 1 }: ReadOnlyLimits = {}): ReadOnly {
-  const gate = createGate({ runningMax, waitingMax, waitMs, refusal });
+  const gate = createSemaphore({ runningMax, waitingMax, waitMs, refusal });
   const opening = [
     CompiledQuery.raw("set transaction isolation level repeatable read, read only"),
     CompiledQuery.raw(`set local statement_timeout = ${timeoutMs}`),
@@ -45,6 +43,60 @@ export function createReadOnly(db: Database, { timeoutMs = reportMsMax, runningM
       if (sqlState(error) !== queryCanceled && !isUnanswered(error)) throw error;
       const message = `The report took longer than ${timeoutMs / 1000} s, which is the limit. Ask for fewer days, or for one merchant.`;
       throw fail("upstream_timeout", { message, cause: error });
+    }
+  };
+}
+
+/** Lets few work at a time. Others wait in line, in order; whoever finds the line full or waits too long is told to try again. */
+interface SemaphoreLimits {
+  readonly runningMax: number;
+  readonly waitingMax: number;
+  readonly waitMs: number;
+  /** What those are told who cannot wait. */
+  readonly refusal: string;
+}
+
+type Semaphore = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
+const retryAfterSeconds = 5;
+
+export function createSemaphore({ runningMax, waitingMax, waitMs, refusal }: SemaphoreLimits): Semaphore {
+  const waiting = new Set<() => void>();
+  let running = 0;
+  const refuse = (): Failure => fail("service_unavailable", { message: refusal, retryAfterSeconds });
+
+  const enter = async (): Promise<void> => {
+    if (running < runningMax) {
+      running += 1;
+      return;
+    }
+    if (waiting.size >= waitingMax) throw refuse();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    waiting.add(resolve);
+    const timer = setTimeout(() => {
+      waiting.delete(resolve);
+      reject(refuse());
+    }, waitMs);
+    await promise.finally(() => clearTimeout(timer));
+  };
+
+  /** The place goes to whoever has waited longest: nobody who comes meanwhile can take it. */
+  const leave = (): void => {
+    const [next] = waiting;
+    if (next === undefined) {
+      running -= 1;
+      return;
+    }
+    waiting.delete(next);
+    next();
+  };
+
+  return async (work) => {
+    await enter();
+    try {
+      return await work();
+    } finally {
+      leave();
     }
   };
 }

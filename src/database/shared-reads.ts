@@ -5,8 +5,8 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Span, tracedPart } from "#foundation/tracing.ts";
-import { refuseInsideTransaction } from "./guard.ts";
-import { isDatabaseAway } from "./unavailable.ts";
+import { refuseInsideTransaction } from "./transaction-dialect.ts";
+import { isDatabaseAway } from "./database-errors.ts";
 
 export interface SharedReads<Key, Row> {
   /** Null: there is none. */

@@ -6,8 +6,7 @@ import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import type pg from "pg";
-import { isPlanStale } from "./sql-state.ts";
-import { isUnanswered } from "./unavailable.ts";
+import { isPlanStale, isUnanswered } from "./database-errors.ts";
 
 export interface StatementLimits {
   readonly aloneMs: number;

@@ -1,10 +1,9 @@
 /** One transaction: all of its work is committed, or none. */
 import type { CompiledQuery, QueryResult, RawBuilder, Transaction as KyselyTransaction } from "kysely";
 import type { Database } from "./connect.ts";
-import { runInsideTransaction } from "./guard.ts";
-import { isGivenUp } from "./sql-state.ts";
+import { canBePipelined, runInsideTransaction, sendPipelined, withPipelinedEnds } from "./transaction-dialect.ts";
+import { isGivenUp } from "./database-errors.ts";
 import type { Tables } from "./tables.ts";
-import { isSurelySent, sendTogether, withEdges } from "./together.ts";
 
 export type Transaction = KyselyTransaction<Tables>;
 
@@ -23,15 +22,15 @@ export function afterCommit(transaction: Transaction, callback: () => void): voi
 const endings = new WeakMap<Transaction, CompiledQuery[]>();
 
 /** Writes what nothing in this transaction reads: together with its commit, so that it costs no round trip of its own. */
-export async function writeLast(transaction: Transaction, query: CompiledQuery): Promise<void> {
+export async function runWithCommit(transaction: Transaction, query: CompiledQuery): Promise<void> {
   const ending = endings.get(transaction);
-  if (ending === undefined || !isSurelySent(query)) await transaction.executeQuery(query);
+  if (ending === undefined || !canBePipelined(query)) await transaction.executeQuery(query);
   else ending.push(query);
 }
 
 /** Sent without waiting for each other's answers. Columns of what they give are called as the statements call them. */
-export function runTogether(transaction: Transaction, queries: readonly CompiledQuery[]): Promise<readonly QueryResult<unknown>[]> {
-  return transaction.getExecutor().provideConnection((connection) => sendTogether(queries.map((query) => () => connection.executeQuery(query))));
+export function runPipelined(transaction: Transaction, queries: readonly CompiledQuery[]): Promise<readonly QueryResult<unknown>[]> {
+  return transaction.getExecutor().provideConnection((connection) => sendPipelined(queries.map((query) => () => connection.executeQuery(query))));
 }
 
 /** `opened`: what the opening statements gave, with their columns called as they call them. */
@@ -45,7 +44,7 @@ export function inTransaction<Result>(db: Database, work: Work<Result>, opening:
   return untilDone(async () => {
     let callbacks: readonly (() => void)[] = [];
     const edges = { opening, opened: [] as QueryResult<unknown>[], closing: [] as CompiledQuery[] };
-    const result = await withEdges(edges, () =>
+    const result = await withPipelinedEnds(edges, () =>
       db.transaction().execute(async (transaction) => {
         endings.set(transaction, edges.closing);
         const done = await runInsideTransaction(() => work(transaction, edges.opened));

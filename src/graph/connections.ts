@@ -2,7 +2,7 @@
 import { type DefaultConnectionArguments, resolveCursorConnection } from "@pothos/plugin-relay";
 import type { SelectQueryBuilder } from "kysely";
 import type { Database } from "#database/connect.ts";
-import { cappedCount, type Page, pageById } from "#database/page.ts";
+import { cappedCount, type Page, pageById } from "#database/sql-fragments.ts";
 import { failAt } from "#foundation/failure.ts";
 import { builder } from "./builder.ts";
 

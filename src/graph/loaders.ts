@@ -29,7 +29,7 @@ import {
 import { findPaymentFailures } from "#commerce/payments/find-failures.ts";
 import { countPromotionCodes, findPromotionCodePages, type PromotionCodeRow } from "#commerce/promotions/read-promotions.ts";
 import type { Database } from "#database/connect.ts";
-import type { Page } from "#database/page.ts";
+import type { Page } from "#database/sql-fragments.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { findGrants, type GrantRow } from "#access/oauth/grants.ts";
 import { findApiKeys, findApps, findInstallations, findMerchants } from "#access/tenants/read-tenants.ts";

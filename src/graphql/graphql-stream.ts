@@ -17,14 +17,14 @@ import {
 } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { credentialIdOf, type InternalViewer } from "#access/viewer.ts";
-import { orUnavailable } from "#database/unavailable.ts";
+import { orUnavailable } from "#database/database-errors.ts";
 import { Failure, failAt, toFailure } from "#foundation/failure.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { requireClean } from "#mesh/clean-text.ts";
 import { costFor, requireAffordable } from "#mesh/plugins/limits.ts";
 import { PublicError } from "#mesh/public-error.ts";
 import type { Run } from "#mesh/run.ts";
-import type { Arrival } from "./asker.ts";
+import type { YogaServerContext } from "./authenticate.ts";
 import type { Results, Told } from "./event-stream.ts";
 import { type FailureServices, showResult } from "./graphql-failures.ts";
 import type { OpenStream, OpenStreams } from "./open-streams.ts";
@@ -34,22 +34,22 @@ export interface StreamDoor extends FailureServices {
   readonly run: Run;
   readonly streams: OpenStreams;
   /** Who asks, now. */
-  readonly recheck: (asker: FastifyRequest) => Promise<InternalViewer>;
-  readonly contextOf: (asker: FastifyRequest, viewer: InternalViewer) => GraphContext;
+  readonly recheck: (caller: FastifyRequest) => Promise<InternalViewer>;
+  readonly contextOf: (caller: FastifyRequest, viewer: InternalViewer) => GraphContext;
 }
 
 const begun = new WeakMap<FastifyRequest, Results>();
 
 /** What is to be sent instead of Yoga's answer. */
-export function resultsOf(asker: FastifyRequest): Results | undefined {
-  return begun.get(asker);
+export function resultsOf(caller: FastifyRequest): Results | undefined {
+  return begun.get(caller);
 }
 
 const accepting = new WeakSet<FastifyRequest>();
 
 /** To be asked before the header is made the door's own. */
-export function noteAccept(asker: FastifyRequest): void {
-  if (/\btext\/event-stream\b/i.test(asker.headers.accept ?? "")) accepting.add(asker);
+export function noteAccept(caller: FastifyRequest): void {
+  if (/\btext\/event-stream\b/i.test(caller.headers.accept ?? "")) accepting.add(caller);
 }
 
 export function streamSubscriptions(door: StreamDoor): Plugin<GraphContext> {
@@ -68,27 +68,27 @@ export function streamSubscriptions(door: StreamDoor): Plugin<GraphContext> {
 }
 
 interface Subscribing extends ExecutionArgs {
-  readonly contextValue: GraphContext & Arrival;
+  readonly contextValue: GraphContext & YogaServerContext;
 }
 
 /** The answer where it is refused. */
 async function begin(args: Subscribing, door: StreamDoor): Promise<ExecutionResult> {
-  const { asker, viewer } = args.contextValue;
-  if (!accepting.has(asker)) throw notAccepted();
+  const { caller, viewer } = args.contextValue;
+  if (!accepting.has(caller)) throw notAccepted();
   requireClean(args);
   requireRoot(args);
   const cost = costFor({ ...args, schema: door.schema });
   requireAffordable(cost);
   if (viewer.kind !== "internal") throw new Error("Only internal tokens and people come through this door.");
-  const stream = door.streams.open(asker, credentialIdOf(viewer));
+  const stream = door.streams.open(caller, credentialIdOf(viewer));
   try {
     const source = await createSourceEventStream(args);
     if (!(Symbol.asyncIterator in source)) return refused(stream, source);
     const steps = source[Symbol.asyncIterator]();
     const tell = (step: unknown): Promise<Told> => tellStep(step, args, door);
     const tellEnd = (reason: unknown): object | undefined =>
-      reason instanceof Failure ? showResult({ errors: [asPublicError(reason, args.contextValue)] }, asker, door) : undefined;
-    begun.set(asker, { ...stream, steps, tell, tellEnd });
+      reason instanceof Failure ? showResult({ errors: [asPublicError(reason, args.contextValue)] }, caller, door) : undefined;
+    begun.set(caller, { ...stream, steps, tell, tellEnd });
     return { data: {} };
   } catch (error) {
     stream.end();
@@ -137,18 +137,18 @@ const notAccepted = (): Failure =>
   });
 
 async function tellStep(step: unknown, args: Subscribing, door: StreamDoor): Promise<Told> {
-  const { asker } = args.contextValue;
+  const { caller } = args.contextValue;
   const result = await runStep(step, args, door);
   const isLast = Object.values(result.data ?? {}).every((value) => value === null);
-  return { result: showResult(result, asker, door), isLast };
+  return { result: showResult(result, caller, door), isLast };
 }
 
 /** Executes the document on one event, for the caller as it is now. */
 async function runStep(step: unknown, args: Subscribing, { recheck, contextOf, run }: StreamDoor): Promise<ExecutionResult> {
-  const { asker } = args.contextValue;
+  const { caller } = args.contextValue;
   const { document, operationName, variableValues: variables } = args;
   try {
-    return await run(document, contextOf(asker, await recheck(asker)), { variables, operationName, rootValue: step });
+    return await run(document, contextOf(caller, await recheck(caller)), { variables, operationName, rootValue: step });
   } catch (error) {
     // Sent and logged as everywhere else: otherwise the stream would end without a reason.
     return { errors: [asPublicError(orUnavailable(toFailure(error)), args.contextValue)] };

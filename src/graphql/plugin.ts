@@ -7,7 +7,7 @@ import type { DocumentNode, ExecutionArgs } from "graphql";
 import { createYoga, type Plugin } from "graphql-yoga";
 import { LRUCache } from "lru-cache";
 import type { InternalViewer } from "#access/viewer.ts";
-import { orUnavailable } from "#database/unavailable.ts";
+import { orUnavailable } from "#database/database-errors.ts";
 import { fail, failAt, type Failure, toErrorBody, toFailure } from "#foundation/failure.ts";
 import { parseAcceptLanguage } from "#foundation/locales.ts";
 import type { Log } from "#foundation/log.ts";

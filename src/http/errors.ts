@@ -2,7 +2,7 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { orUnavailable } from "#database/unavailable.ts";
+import { orUnavailable } from "#database/database-errors.ts";
 import { fail, type Failure, type FailureCode, retryAfterSecondsOf, toErrorBody, toFailure } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 import { createId } from "#foundation/ids.ts";

@@ -3,7 +3,7 @@
  * registry does not know is masked as `internal_error`.
  */
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from "graphql";
-import { orUnavailable } from "#database/unavailable.ts";
+import { orUnavailable } from "#database/database-errors.ts";
 import { Failure, fail, toErrorBody, toFailure } from "#foundation/failure.ts";
 import { withoutValues } from "./graphql-messages.ts";
 

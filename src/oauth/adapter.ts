@@ -10,7 +10,7 @@ import { audienceOf } from "#access/oauth/oauth-terms.ts";
 import { revokeGrants } from "#access/oauth/revoke-grants.ts";
 import { scopes } from "#access/scopes.ts";
 import { inTransaction } from "#database/transaction.ts";
-import { orUnavailable } from "#database/unavailable.ts";
+import { orUnavailable } from "#database/database-errors.ts";
 import { toFailure } from "#foundation/failure.ts";
 import type { OidcLibrary } from "./library.ts";
 import type { OauthServices } from "./oauth-services.ts";

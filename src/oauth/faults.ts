@@ -1,6 +1,6 @@
 /** What goes wrong outside of oidc-provider: on a page for whoever looks at one, in RFC 6749's form for an app. */
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
-import { orUnavailable } from "#database/unavailable.ts";
+import { orUnavailable } from "#database/database-errors.ts";
 import { type Failure, fail, retryAfterSecondsOf, toFailure } from "#foundation/failure.ts";
 import { showPage } from "./exchange.ts";
 import type { OauthServices } from "./oauth-services.ts";

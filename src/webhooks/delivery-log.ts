@@ -1,7 +1,7 @@
 /** Reads what happened and what was sent of it. Bodies are not read here: neither what was sent nor what a receiver said is shown. */
 import { type RawBuilder, type SelectQueryBuilder, type Selectable, sql } from "kysely";
 import type { Tables, WebhookAttemptTable } from "#database/tables.ts";
-import type { Page } from "#database/page.ts";
+import type { Page } from "#database/sql-fragments.ts";
 import type { Reader } from "#database/transaction.ts";
 import { firstIdAt } from "#foundation/ids.ts";
 import { eventTypes, subjectsOfCatalog } from "./event-types.ts";

@@ -3,8 +3,8 @@
  * when the work is done, and its two bodies (with the thing, and with its id alone) are never rendered again.
  */
 import { LRUCache } from "lru-cache";
-import { insertRows } from "#database/insert-rows.ts";
-import { type Transaction, writeLast } from "#database/transaction.ts";
+import { insertRows } from "#database/prepared-template.ts";
+import { type Transaction, runWithCommit } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { recordedSpan } from "#foundation/tracing.ts";
 import { type EventType, eventTypes, type SubjectType } from "./event-types.ts";
@@ -75,7 +75,7 @@ export async function withOutbox<Result>(
   if (happenings.length === 0) return result;
   const rows = await rowsOf(transaction, happenings, { render, ...circumstances, fannedOutAt: null });
   // Nothing in the transaction looks for them.
-  for (const chunk of chunksOf(rows)) await writeLast(transaction, insertRows(transaction, "event", chunk));
+  for (const chunk of chunksOf(rows)) await runWithCommit(transaction, insertRows(transaction, "event", chunk));
   return result;
 }
 

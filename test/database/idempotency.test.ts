@@ -6,7 +6,7 @@ import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Database, openDatabase } from "#database/connect.ts";
 import { type Claim, createDoOnce, type DoOnce, keptMs, type Recorded, sweepRecords } from "#database/idempotency.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { isDatabaseAway } from "#database/unavailable.ts";
+import { isDatabaseAway } from "#database/database-errors.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import { fail } from "#foundation/failure.ts";
 import { createDatabase } from "#test/support/create-database.ts";

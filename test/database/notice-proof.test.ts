@@ -1,6 +1,6 @@
 /** The proof that notices arrive: given only by what was heard, taken away by what was told and not heard, and never by what could not be told. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { createNoticeProof, type NoticeProof } from "#database/notice-proof.ts";
+import { createNoticeProof, type NoticeProof } from "#database/notices.ts";
 
 interface Connection {
   readonly proof: NoticeProof;

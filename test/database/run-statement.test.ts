@@ -2,7 +2,7 @@
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import { sqlState } from "#database/sql-state.ts";
+import { sqlState } from "#database/database-errors.ts";
 import { runStatement } from "#database/transaction.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { sql } from "kysely";
 import { openDatabase } from "#database/connect.ts";
-import { isPlanStale } from "#database/sql-state.ts";
+import { isPlanStale } from "#database/database-errors.ts";
 import { inTransaction, runStatement } from "#database/transaction.ts";
 import { createDatabase } from "#test/support/create-database.ts";
 

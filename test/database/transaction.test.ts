@@ -2,9 +2,8 @@
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import { brokenConstraint, sqlState, uniqueViolation } from "#database/sql-state.ts";
+import { brokenConstraint, isDatabaseAway, orUnavailable, sqlState, uniqueViolation } from "#database/database-errors.ts";
 import { inTransaction } from "#database/transaction.ts";
-import { isDatabaseAway, orUnavailable } from "#database/unavailable.ts";
 import { openDatabase } from "#database/connect.ts";
 import { fail, toFailure } from "#foundation/failure.ts";
 import { describeOnBoth, openFresh } from "#test/support/databases.ts";

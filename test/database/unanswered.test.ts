@@ -7,7 +7,7 @@ import { type App, createApp } from "#app/app.ts";
 import { readSettings } from "#app/settings.ts";
 import { type Database, openDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
-import { isDatabaseAway } from "#database/unavailable.ts";
+import { isDatabaseAway } from "#database/database-errors.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
 import { createDatabase } from "#test/support/create-database.ts";

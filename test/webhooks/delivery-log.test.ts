@@ -3,7 +3,7 @@ import { CompiledQuery, type KyselyPlugin, sql } from "kysely";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Database } from "#database/connect.ts";
-import { cappedCount } from "#database/page.ts";
+import { cappedCount } from "#database/sql-fragments.ts";
 import { closeDeliveries } from "#webhooks/close-deliveries.ts";
 import { type DeliveryFilter, deliveryList, findLogs, pageOfDeliveries } from "#webhooks/delivery-log.ts";
 import type { DeliveryStatus } from "#webhooks/replay-rules.ts";

@@ -3,7 +3,7 @@
  * its address is free for another.
  */
 import { type SelectQueryBuilder, type Selectable, sql, type Updateable } from "kysely";
-import { brokenConstraint } from "#database/sql-state.ts";
+import { brokenConstraint } from "#database/database-errors.ts";
 import type { StaffAccountTable, Tables } from "#database/tables.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import { fail, failAt } from "#foundation/failure.ts";

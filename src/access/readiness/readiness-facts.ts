@@ -1,7 +1,7 @@
 /** What an installation's readiness is judged by, but for its webhook endpoints: one statement, however many installations are asked for. */
 import { sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
-import { utc } from "#database/utc.ts";
+import { utc } from "#database/sql-fragments.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { IntegratorViewer } from "#access/viewer.ts";
 

@@ -1,7 +1,7 @@
 /** Merchants, the apps that integrate with them, and installations: an app let in by a merchant with some scopes. */
 import { type FailureConflict, fail, failAt } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import { brokenConstraint, sqlState, uniqueViolation } from "#database/sql-state.ts";
+import { brokenConstraint, sqlState, uniqueViolation } from "#database/database-errors.ts";
 import { type Transaction } from "#database/transaction.ts";
 import type { AccessHappening } from "#access/access-happening.ts";
 import { type Access, revokeKeys } from "#access/keys/api-keys.ts";

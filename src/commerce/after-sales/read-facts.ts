@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { Reader } from "#database/transaction.ts";
-import { utc } from "#database/utc.ts";
+import { utc } from "#database/sql-fragments.ts";
 import type { AfterSalesFacts } from "./option.ts";
 
 const returnDays = 365;

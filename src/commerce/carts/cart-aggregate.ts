@@ -7,9 +7,9 @@ import type { Translated } from "#commerce/catalog/read-aggregates.ts";
 import { reservedAt } from "#commerce/catalog/reserved-at.ts";
 import type { PromotionKind, RefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
-import { compileKept, keptAmong, slot } from "#database/kept-statement.ts";
+import { prepareStatement, paddedInTemplate, parameter } from "#database/prepared-template.ts";
 import type { Reader } from "#database/transaction.ts";
-import { utc } from "#database/utc.ts";
+import { utc } from "#database/sql-fragments.ts";
 
 export const cartStatuses = ["active", "locked", "completed", "revoked", "expired", "merged"] as const;
 export type CartStatus = (typeof cartStatuses)[number];
@@ -169,13 +169,13 @@ export interface CartRow {
 
 /** For who sends it together with others. */
 export function cartsQuery(reader: Reader, ids: readonly string[], now: Date): CompiledQuery<CartRow> {
-  const list = keptAmong(ids);
+  const list = paddedInTemplate(ids);
   const write = (): RawBuilder<CartRow> =>
     sql`select ${aggregate} as cart from cart c join merchant m on m.id = c.merchant_id where c.id ${list.write()}`;
-  return compileKept(reader, { form: `carts ${list.form}`, write, values: { ...list.values, now } });
+  return prepareStatement(reader, { form: `carts ${list.form}`, write, values: { ...list.values, now } });
 }
 
-const now = slot<Date>("now");
+const now = parameter<Date>("now");
 
 const ownHold = sql`h.session_id in (select hs.id from hosted_checkout_session hs where hs.cart_id = c.id)`;
 

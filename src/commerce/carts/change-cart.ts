@@ -2,13 +2,14 @@
  * What every change of a cart has in common: the cart is locked before it is read, its state and version are checked, the whole of it is priced
  * anew, and where anything is different it is saved once and told of. A change that changes nothing leaves the version, and tells nothing.
  */
+import type { ServiceEvents } from "#foundation/events.ts";
 import { type RawBuilder, sql } from "kysely";
 import { AmountOutOfRange } from "#commerce/pricing/allocate.ts";
 import type { Tenant } from "#commerce/catalog/write-tenant.ts";
 import { toId } from "#commerce/catalog/write-tenant.ts";
 import type { Refusal } from "#commerce/promotions/choose-promotions.ts";
-import { compileKept, slot } from "#database/kept-statement.ts";
-import { runTogether, type Transaction } from "#database/transaction.ts";
+import { prepareStatement, parameter } from "#database/prepared-template.ts";
+import { runPipelined, type Transaction } from "#database/transaction.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { fail, failAt } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
@@ -29,8 +30,7 @@ export interface CartTenant extends Tenant {
   /** Nobody asks: what comes due for a cart that ended long ago is done all the same. */
   readonly isSystem?: boolean | undefined;
   readonly publicUrl: string;
-  /** Tells who talks to payment providers that there is something to do; called after the commit. */
-  readonly wakePayments: () => void;
+  readonly events: ServiceEvents;
 }
 
 export interface CartTarget extends Expected {
@@ -74,8 +74,8 @@ export async function lockCart(transaction: Transaction, tenant: CartTenant, car
 export async function tryLockCart(transaction: Transaction, tenant: CartTenant, cartId: string): Promise<CartAggregate | undefined> {
   const id = toId(cartId);
   // A statement of its own: one that waited for the lock would have read the lines from before. Nobody waits for the one before.
-  const lock = compileKept(transaction, { form: "lock cart", write: writeLock, values: { id, merchantId: tenant.merchantId } });
-  const [locked, read] = await runTogether(transaction, [lock, cartsQuery(transaction, [id], tenant.now)]);
+  const lock = prepareStatement(transaction, { form: "lock cart", write: writeLock, values: { id, merchantId: tenant.merchantId } });
+  const [locked, read] = await runPipelined(transaction, [lock, cartsQuery(transaction, [id], tenant.now)]);
   const [found] = locked?.rows.length === 1 ? ((read?.rows ?? []) as readonly CartRow[]) : [];
   const cart = found?.cart;
   if (cart === undefined || tenant.isSystem === true) return cart;
@@ -83,7 +83,7 @@ export async function tryLockCart(transaction: Transaction, tenant: CartTenant, 
 }
 
 const writeLock = (): RawBuilder<unknown> =>
-  sql`select c.id from cart c where c.id = ${slot("id")} and c.merchant_id = ${slot("merchantId")} for no key update`;
+  sql`select c.id from cart c where c.id = ${parameter("id")} and c.merchant_id = ${parameter("merchantId")} for no key update`;
 
 /** A frontend that serves a buyer sees no cart of another; a cart without a buyer belongs to whoever knows its id. */
 export function isForeign(cart: Pick<CartAggregate, "buyerReference">, buyerReference: string | null): boolean {

@@ -7,7 +7,7 @@ import { reservedAt } from "#commerce/catalog/reserved-at.ts";
 import type { Translated } from "#commerce/catalog/read-aggregates.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import { promotionCodeJson, type PromotionJson, promotionRuleJson, toPromotionRule, usedByBuyer } from "#commerce/promotions/read-promotions.ts";
-import { compileKept, keptAmong, slot } from "#database/kept-statement.ts";
+import { prepareStatement, paddedInTemplate, parameter } from "#database/prepared-template.ts";
 import type { Transaction } from "#database/transaction.ts";
 
 export interface OfferedVariant {
@@ -106,15 +106,15 @@ export async function loadOffer(transaction: Transaction, wanted: Wanted): Promi
 
 function offerQuery(transaction: Transaction, wanted: Wanted): CompiledQuery<OfferRow> {
   const { merchantId, marketId, variantIds, buyerReference, code, heldBySessionId, now } = wanted;
-  const list = keptAmong(variantIds);
+  const list = paddedInTemplate(variantIds);
   const by = code === null ? "none" : "id" in code ? "id" : "normalized";
   const asked = code === null ? null : "id" in code ? code.id : code.normalized;
   const write = (): RawBuilder<OfferRow> => sql`
     select m.default_locale as merchant_locale, ${market} as market, ${variantsAmong(list.write())} as variants, ${automatic} as automatic, ${codes[by]} as code
     from merchant m join market mk on mk.merchant_id = m.id
-    where m.id = ${slot("merchantId")} and mk.id = ${slot("marketId")}`;
+    where m.id = ${parameter("merchantId")} and mk.id = ${parameter("marketId")}`;
   const values = { ...list.values, merchantId, marketId, buyerReference, heldBySessionId, now, code: asked };
-  return compileKept(transaction, { form: `offer ${list.form} ${by}`, write, values });
+  return prepareStatement(transaction, { form: `offer ${list.form} ${by}`, write, values });
 }
 
 const market = sql<OfferedMarket>`json_build_object('id', mk.id, 'currency', mk.currency, 'taxIncluded', mk.tax_included, 'defaultLocale', mk.default_locale,
@@ -128,7 +128,7 @@ const market = sql<OfferedMarket>`json_build_object('id', mk.id, 'currency', mk.
 const variantsAmong = (wanted: RawBuilder<boolean>): RawBuilder<readonly OfferedVariant[]> => sql`coalesce((
   select json_agg(json_build_object('id', v.id, 'productId', v.product_id, 'isPublished', p.status = 'published', 'sku', v.sku,
     'priceMinor', pr.amount_minor, 'compareAtMinor', pr.compare_at_minor, 'onHand', coalesce(sl.on_hand, 0),
-    'reserved', ${reservedAt(slot("now"), sql`h.session_id = ${slot("heldBySessionId")}::text`)},
+    'reserved', ${reservedAt(parameter("now"), sql`h.session_id = ${parameter("heldBySessionId")}::text`)},
     'backorderLimit', coalesce(sl.backorder_limit, 0), 'discontinued', v.discontinued, 'maxOrderQuantity', v.max_order_quantity,
     'requiresShipping', v.requires_shipping, 'restrictions', v.restrictions, 'options', v.options,
     'choices', coalesce((select json_agg(json_build_object('code', o.code, 'choices', o.choices) order by o.position, o.code)
@@ -147,7 +147,7 @@ const variantsAmong = (wanted: RawBuilder<boolean>): RawBuilder<readonly Offered
     left join stock_level sl on sl.variant_id = v.id
   where v.merchant_id = m.id and v.id ${wanted}), '[]'::json)`;
 
-const buyer = slot<string | null>("buyerReference");
+const buyer = parameter<string | null>("buyerReference");
 
 const automatic = sql<OfferRow["automatic"]>`coalesce((
   select json_agg(json_build_object('rule', ${promotionRuleJson(buyer)}, 'used', ${usedByBuyer(buyer)}) order by p.priority desc, p.id)
@@ -159,6 +159,6 @@ const codeWhere = (which: RawBuilder<boolean>): RawBuilder<OfferRow["code"]> => 
 
 const codes = {
   none: sql<OfferRow["code"]>`null::json`,
-  id: codeWhere(sql`c.id = ${slot("code")}`),
-  normalized: codeWhere(sql`c.code_normalized = ${slot("code")}`),
+  id: codeWhere(sql`c.id = ${parameter("code")}`),
+  normalized: codeWhere(sql`c.code_normalized = ${parameter("code")}`),
 };

@@ -3,8 +3,8 @@
  * changed in any other way.
  */
 import { type CompiledQuery, type RawBuilder, sql } from "kysely";
-import { compileKept, slot } from "#database/kept-statement.ts";
-import { runTogether, type Transaction } from "#database/transaction.ts";
+import { prepareStatement, parameter } from "#database/prepared-template.ts";
+import { runPipelined, type Transaction } from "#database/transaction.ts";
 import { type CartAggregate, type CartRow, cartsQuery, type StoredLine, type StoredPromotion } from "./cart-aggregate.ts";
 import { cartLifeMs, emailLifeMs } from "./cart-status.ts";
 import { atTime } from "./render-cart.ts";
@@ -19,12 +19,12 @@ export interface CartSave {
 
 /** Gives the cart as it is saved. */
 export function insertCart(transaction: Transaction, save: CartSave): Promise<CartAggregate> {
-  return saveAndRead(transaction, compileKept(transaction, { form: "insert cart", write: writeInsert, values: valuesOf(save) }), save);
+  return saveAndRead(transaction, prepareStatement(transaction, { form: "insert cart", write: writeInsert, values: valuesOf(save) }), save);
 }
 
 /** Read by a statement of its own, which sees what triggers did. */
 async function saveAndRead(transaction: Transaction, write: CompiledQuery, { cartId: id, now }: CartSave): Promise<CartAggregate> {
-  const [saved, read] = await runTogether(transaction, [write, cartsQuery(transaction, [id], now)]);
+  const [saved, read] = await runPipelined(transaction, [write, cartsQuery(transaction, [id], now)]);
   const [after] = (read?.rows ?? []) as readonly CartRow[];
   if (saved?.rows.length !== 1 || after === undefined) throw new Error(`Cart ${id} is not as it was when it was locked.`);
   return after.cart;
@@ -58,29 +58,29 @@ export function updateCart(transaction: Transaction, { version, status, ...save 
     promotionIds: next.promotions.map(({ promotionId }) => promotionId),
     isWithoutCode: !next.promotions.some(({ trigger }) => trigger === "code"),
   };
-  return saveAndRead(transaction, compileKept(transaction, { form: "update cart", write: writeUpdate, values }), save);
+  return saveAndRead(transaction, prepareStatement(transaction, { form: "update cart", write: writeUpdate, values }), save);
 }
 
 const writeUpdate = (): RawBuilder<unknown> => sql`
     with saved as (
-      update cart c set status = ${slot("status")}, version = c.version + 1, ${sql.raw(columns.map((name) => `${name} = n.${name}`).join(", "))},
-        address_token_digest = case when n.address_id is null then null else coalesce(${slot("addressTokenDigest")}::bytea, c.address_token_digest) end
-      from ${record} where c.id = ${cartId} and c.version = ${slot("version")}
+      update cart c set status = ${parameter("status")}, version = c.version + 1, ${sql.raw(columns.map((name) => `${name} = n.${name}`).join(", "))},
+        address_token_digest = case when n.address_id is null then null else coalesce(${parameter("addressTokenDigest")}::bytea, c.address_token_digest) end
+      from ${record} where c.id = ${cartId} and c.version = ${parameter("version")}
       returning c.id),
     email as (
-      update personal_data set erase_after = ${slot("emailEraseAfter")}::timestamptz
-      where id = ${slot("emailId")}::text and erased_at is null returning 1),
-    gone as (delete from cart_line l where l.cart_id = ${cartId} and l.id <> all(${slot("lineIds")}::text[]) returning 1),
+      update personal_data set erase_after = ${parameter("emailEraseAfter")}::timestamptz
+      where id = ${parameter("emailId")}::text and erased_at is null returning 1),
+    gone as (delete from cart_line l where l.cart_id = ${cartId} and l.id <> all(${parameter("lineIds")}::text[]) returning 1),
     dropped as (
-      delete from cart_promotion p where p.cart_id = ${cartId} and p.promotion_id <> all(${slot("promotionIds")}::text[])
-        and (p.trigger = 'automatic' or ${slot("isWithoutCode")})
+      delete from cart_promotion p where p.cart_id = ${cartId} and p.promotion_id <> all(${parameter("promotionIds")}::text[])
+        and (p.trigger = 'automatic' or ${parameter("isWithoutCode")})
       returning 1),
     ${lines}, ${promotions}
     select id from saved`;
 
-const cartId = slot<string>("cartId");
-const merchantId = slot<string>("merchantId");
-const time = slot<Date>("now");
+const cartId = parameter<string>("cartId");
+const merchantId = parameter<string>("merchantId");
+const time = parameter<Date>("now");
 
 /** Of all that both statements take. */
 function valuesOf({ cartId: id, merchantId: owner, next, now: at }: CartSave): Readonly<Record<string, unknown>> {
@@ -131,14 +131,14 @@ function recordOf(next: NextCart, at: Date): Readonly<Record<string, unknown>> {
   };
 }
 
-const record = sql`json_to_record(${slot("record")}::json) as n(${sql.raw(types)})`;
+const record = sql`json_to_record(${parameter("record")}::json) as n(${sql.raw(types)})`;
 
 const lines = sql`lines as (
     insert into cart_line as l (id, cart_id, merchant_id, position, product_id, variant_id, quantity, unit_price_minor, compare_at_minor, subtotal_minor,
       discount_minor, tax_minor, total_minor, display, requires_shipping, restrictions, created_at)
     select n.id, ${cartId}, ${merchantId}, n.position, n."productId", n."variantId", n.quantity, n."unitPriceMinor", n."compareAtMinor", n."subtotalMinor",
       n."discountMinor", n."taxMinor", n."totalMinor", n.display, n."requiresShipping", n.restrictions, ${time}::timestamptz
-    from json_to_recordset(${slot("lines")}::json) as n(id text, position int, "productId" text, "variantId" text,
+    from json_to_recordset(${parameter("lines")}::json) as n(id text, position int, "productId" text, "variantId" text,
       quantity int, "unitPriceMinor" bigint, "compareAtMinor" bigint, "subtotalMinor" bigint, "discountMinor" bigint, "taxMinor" bigint, "totalMinor" bigint,
       display jsonb, "requiresShipping" boolean, restrictions text[])
     on conflict (id) do update set position = excluded.position, quantity = excluded.quantity, unit_price_minor = excluded.unit_price_minor,
@@ -148,7 +148,7 @@ const lines = sql`lines as (
 
 const promotionsFrom = (trigger: StoredPromotion["trigger"]): RawBuilder<unknown> => sql`
     select ${cartId}, n."promotionId", n.trigger, n."promotionCodeId", n.state, n."suspendedReason", n."discountMinor", n.allocations, n.position
-    from json_to_recordset(${slot(trigger)}::json) as n("promotionId" text, trigger text,
+    from json_to_recordset(${parameter(trigger)}::json) as n("promotionId" text, trigger text,
       "promotionCodeId" text, state text, "suspendedReason" text, "discountMinor" bigint, allocations jsonb, position int)`;
 
 /** On the code's own index: a cart has one, and a new one takes the old one's row. */

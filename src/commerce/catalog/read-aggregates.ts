@@ -3,10 +3,9 @@
  * every locale and market; choosing among them is for the renderers, so that loads of many requests can go as one.
  */
 import { type RawBuilder, sql } from "kysely";
-import { compileKept, keptAmong, slot } from "#database/kept-statement.ts";
-import { filledUp } from "#database/known-length.ts";
+import { paddedInTemplate, padToPowerOfTwo, parameter, prepareStatement } from "#database/prepared-template.ts";
 import type { Reader } from "#database/transaction.ts";
-import { utc } from "#database/utc.ts";
+import { utc } from "#database/sql-fragments.ts";
 import { reservedAt } from "./reserved-at.ts";
 
 export type Translated = Readonly<Record<string, string>>;
@@ -101,10 +100,14 @@ export interface ProductAggregate {
  * ended.
  */
 export async function findProductAggregates(reader: Reader, ids: readonly string[], now: Date): Promise<Map<string, ProductAggregate>> {
-  const list = keptAmong(ids);
+  const list = paddedInTemplate(ids);
   const write = (): RawBuilder<unknown> => sql`select ${aggregate} as product from product p join merchant m on m.id = p.merchant_id
     where p.id ${list.write()}`;
-  const statement = compileKept<{ product: ProductAggregate }>(reader, { form: `products ${list.form}`, write, values: { ...list.values, now } });
+  const statement = prepareStatement<{ product: ProductAggregate }>(reader, {
+    form: `products ${list.form}`,
+    write,
+    values: { ...list.values, now },
+  });
   const { rows } = await reader.executeQuery(statement);
   return new Map(rows.map(({ product }) => [product.id, product]));
 }
@@ -130,14 +133,14 @@ export interface PublicProductRow {
 
 /** By merchant and slug, old slugs included: a row for every address whose merchant sells; the product only while it is published. */
 export async function findPublicProducts(reader: Reader, addresses: readonly PublicAddress[], now: Date): Promise<readonly PublicProductRow[]> {
-  const places = filledUp(addresses, nobodys);
+  const places = padToPowerOfTwo(addresses, nobodys);
   const values: Record<string, unknown> = { now };
   for (const [index, { merchantSlug, productSlug }] of places.entries()) {
     values[`merchant${index}`] = merchantSlug;
     values[`product${index}`] = productSlug;
   }
   const write = (): RawBuilder<unknown> => publicProducts(places.length);
-  const { rows } = await reader.executeQuery(compileKept<PublicProductRow>(reader, { form: `public products ${places.length}`, write, values }));
+  const { rows } = await reader.executeQuery(prepareStatement<PublicProductRow>(reader, { form: `public products ${places.length}`, write, values }));
   return rows;
 }
 
@@ -145,7 +148,7 @@ export async function findPublicProducts(reader: Reader, addresses: readonly Pub
 const nobodys: PublicAddress = { merchantSlug: "", productSlug: "" };
 
 function publicProducts(length: number): RawBuilder<unknown> {
-  const places = Array.from({ length }, (_, index) => sql`(${slot(`merchant${index}`)}::text, ${slot(`product${index}`)}::text)`);
+  const places = Array.from({ length }, (_, index) => sql`(${parameter(`merchant${index}`)}::text, ${parameter(`product${index}`)}::text)`);
   return sql`
     select m.slug as merchant_slug, asked.product_slug, case when p.id is null then null else ${aggregate} end as product
     from (values ${sql.join(places)}) as asked (merchant_slug, product_slug)
@@ -154,7 +157,7 @@ function publicProducts(length: number): RawBuilder<unknown> {
     left join product p on p.id = s.product_id and p.status = 'published'`;
 }
 
-const now = slot<Date>("now");
+const now = parameter<Date>("now");
 
 const prices = sql`coalesce((select json_agg(json_build_object('marketId', pr.market_id, 'amountMinor', pr.amount_minor, 'compareAtMinor', pr.compare_at_minor,
     'lowest30dMinor', (select min(h.amount_minor) from price h where h.variant_id = pr.variant_id and h.market_id = pr.market_id

@@ -4,7 +4,7 @@
  * product; a test holds them together.
  */
 import { type RawBuilder, sql } from "kysely";
-import { utc } from "#database/utc.ts";
+import { utc } from "#database/sql-fragments.ts";
 import { availabilityRank } from "./availability-rank.ts";
 import type { Translated } from "./read-aggregates.ts";
 

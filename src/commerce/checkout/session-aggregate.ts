@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { SessionCancellation } from "#commerce/carts/session-end.ts";
 import type { Reader } from "#database/transaction.ts";
-import { utc } from "#database/utc.ts";
+import { utc } from "#database/sql-fragments.ts";
 import type { Place, Sealed } from "#foundation/encryption.ts";
 
 export const sessionStatuses = ["open", "processing", "completed", "canceled", "expired"] as const;

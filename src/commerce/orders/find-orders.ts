@@ -3,7 +3,7 @@ import { type SelectQueryBuilder, sql } from "kysely";
 import { toId } from "#commerce/catalog/write-tenant.ts";
 import type { Tables } from "#database/tables.ts";
 import type { Reader } from "#database/transaction.ts";
-import { utc } from "#database/utc.ts";
+import { utc } from "#database/sql-fragments.ts";
 import { type OrderPart, partTables } from "./change-order.ts";
 import type { OrderPayment, OrderRefund } from "./order-aggregate.ts";
 import type { OrderStatus } from "./order-words.ts";

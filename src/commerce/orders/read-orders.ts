@@ -1,16 +1,16 @@
 /** Reads orders, in one statement however many are asked for. */
 import { type RawBuilder, sql } from "kysely";
-import { compileKept, keptAmong } from "#database/kept-statement.ts";
+import { prepareStatement, paddedInTemplate } from "#database/prepared-template.ts";
 import type { Reader } from "#database/transaction.ts";
-import { utc } from "#database/utc.ts";
+import { utc } from "#database/sql-fragments.ts";
 import type { OrderAggregate } from "./order-aggregate.ts";
 
 /** By id; one that is not there is left out. Tenancy is the caller's. */
 export async function findOrders(reader: Reader, ids: readonly string[]): Promise<Map<string, OrderAggregate>> {
-  const list = keptAmong(ids);
+  const list = paddedInTemplate(ids);
   const write = (): RawBuilder<unknown> =>
     sql`select ${aggregate} as order from sales_order o join merchant m on m.id = o.merchant_id where o.id ${list.write()}`;
-  const statement = compileKept<{ order: OrderAggregate }>(reader, { form: `orders ${list.form}`, write, values: list.values });
+  const statement = prepareStatement<{ order: OrderAggregate }>(reader, { form: `orders ${list.form}`, write, values: list.values });
   const { rows } = await reader.executeQuery(statement);
   return new Map(rows.map(({ order }) => [order.id, order]));
 }

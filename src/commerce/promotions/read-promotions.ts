@@ -1,10 +1,9 @@
 /** Reads promotions: as rows for lists, and as rules for carts, whose own statement takes the fragments from here. */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { DiscountRule } from "#commerce/pricing/discount-rule.ts";
-import type { Page } from "#database/page.ts";
+import { type Page, utc } from "#database/sql-fragments.ts";
 import type { PromotionCodeTable, PromotionTable, Tables } from "#database/tables.ts";
 import type { Reader } from "#database/transaction.ts";
-import { utc } from "#database/utc.ts";
 import type { PromotionRule, PromotionStatus } from "./promotion-rule.ts";
 
 /** What a kind does not have is null in the row: the table's checks see to it. */

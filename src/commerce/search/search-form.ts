@@ -1,7 +1,9 @@
 /** What a search's text depends on, and what of it is a value: the same form is the same text, whatever is searched for. */
 import { type RawBuilder, sql } from "kysely";
-import { slot } from "#database/kept-statement.ts";
+import { parameter } from "#database/prepared-template.ts";
 import { localeChain } from "#foundation/locales.ts";
+import { allWords, anyWord, categoryMark, everyForm, merchantMark, type ParsedQuery } from "./match-query.ts";
+import type { Stems } from "./stems.ts";
 
 export const sorts = ["relevance", "newest", "price_asc", "price_desc", "title_asc", "popularity"] as const;
 export type Sort = (typeof sorts)[number];
@@ -44,7 +46,7 @@ export interface Base {
   readonly order: RawBuilder<unknown>;
 }
 
-export const country = slot<string>("country");
+export const country = parameter<string>("country");
 
 export const chainLength = 3;
 
@@ -57,7 +59,7 @@ export function chainOf(locale: string): readonly string[] {
 /** The locale a product is shown and searched in: the first of the asked ones that it has, else what it falls back to. */
 export function localeOf(locales: RawBuilder<unknown>, fallback: RawBuilder<unknown>): RawBuilder<unknown> {
   const asked = Array.from({ length: chainLength }, (_, index) => {
-    const locale = slot<string>(`chain${index}`);
+    const locale = parameter<string>(`chain${index}`);
     return sql`when ${locale}::text = any(${locales}) then ${locale}::text`;
   });
   return sql`(case ${sql.join(asked, sql` `)} else ${fallback} end)`;
@@ -75,3 +77,50 @@ export const mainCurrency = (counted: RawBuilder<unknown>): RawBuilder<unknown> 
 
 export const mostUsedCurrency = (currency: RawBuilder<unknown>, from: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`select ${currency} from ${from} group by 1 order by count(*) desc, 1 limit 1`;
+
+interface Searched {
+  readonly query: ParsedQuery;
+  readonly stems: Stems;
+  readonly now: Date;
+}
+
+export type SearchValues = Readonly<Record<string, unknown>>;
+
+/** The values of the statement's slots. */
+export function searchValues(input: SearchInput, { query, stems, now }: Searched): SearchValues {
+  const { market, locale, category, merchant, page, pageSize } = input;
+  const offset = (page - 1) * pageSize;
+  return {
+    country: market,
+    now,
+    offset,
+    limit: Math.max(0, Math.min(pageSize, matchesMax - offset)),
+    ...Object.fromEntries(chainOf(locale).map((tag, index) => [`chain${index}`, tag])),
+    merchant,
+    merchantMark: merchantMark(""),
+    categoryKey: `${market}/${category}`,
+    ...(input.q.trim() === "" ? {} : wordValues(query, stems, category)),
+  };
+}
+
+/** Texts of tsquery, and what is looked for in texts. */
+function wordValues(query: ParsedQuery, stems: Stems, category: string | undefined): SearchValues {
+  const { words, normalized, code } = query;
+  const all = allWords(query, stems);
+  const anyText = anyWord(query, stems, "D");
+  return {
+    all,
+    filtered: category === undefined ? all : `(${all}) & '${categoryMark(category)}'`,
+    allInTitle: allWords(query, stems, "B"),
+    any: everyForm(query, stems),
+    anyCode: anyWord(query, stems, "A"),
+    anyTitle: anyWord(query, stems, "B"),
+    anyBrand: anyWord(query, stems, "C"),
+    anyCategory: anyText,
+    anyText,
+    // A dense word may begin anywhere in the title's run.
+    phrase: words[0]?.isDense === true ? normalized : ` ${normalized}`,
+    code: ` ${code} `,
+    codeStart: ` ${code}`,
+  };
+}

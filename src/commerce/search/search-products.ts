@@ -1,32 +1,18 @@
 /**
- * Finds products: by words, by filters, or all of them in an order. Only what is offered in the country by an active merchant; each product once,
- * in the asked locale or the one it falls back to.
+ * Finds products: by words, by filters, or all of them in an order. Only products that an active merchant offers in the country; each product
+ * once, in the requested locale or its fallback. The counts of a search without words are cached until a product changes.
  */
 import type { RawBuilder } from "kysely";
+import { LRUCache } from "lru-cache";
 import type { SummaryRow } from "#commerce/catalog/read-summaries.ts";
-import { runForRow } from "#database/kept-statement.ts";
+import { runForRow } from "#database/prepared-template.ts";
 import type { Reader } from "#database/transaction.ts";
 import { localeChain } from "#foundation/locales.ts";
-import { correctQuery } from "./corrections.ts";
-import { type Facet, toFacets } from "./facets.ts";
-import { highlightTitle } from "./highlight.ts";
-import { type Counted, findFrame, type Frame, framesOf, keepFrame, type KnownPlace } from "./kept-browse.ts";
-import { areStemsCurrent, stemsOf } from "./known-stems.ts";
-import { type ParsedQuery, parseQuery, wordsToStem } from "./match-query.ts";
-import { formKey, matchesMax, type SearchForm, type SearchInput } from "./search-form.ts";
-import { knownPageStatement, searchStatement } from "./search-statement.ts";
-import { type SearchValues, searchValues } from "./search-values.ts";
-import type { Stems } from "./stems.ts";
-
-interface SearchHit {
-  readonly productId: string;
-  readonly locale: string;
-  readonly score: number;
-  readonly matched: readonly MatchedField[];
-  readonly titleHighlight: string | null;
-}
-
-type MatchedField = "sku" | "title" | "brand" | "category" | "description";
+import { correctQuery, type ParsedQuery, parseQuery, wordsToStem } from "./match-query.ts";
+import { type Facet, type RawHit, type SearchHit, toFacets, toHit } from "./render-results.ts";
+import { areStemsCurrent, type Stems, stemsOf } from "./stems.ts";
+import { formKey, matchesMax, type SearchForm, type SearchInput, type SearchValues, searchValues } from "./search-form.ts";
+import { knownPageStatement, type RawFacets, searchStatement } from "./search-statement.ts";
 
 export interface SearchResult {
   readonly hits: readonly SearchHit[];
@@ -106,7 +92,7 @@ async function browse(reader: Reader, { key, values, count }: Browse): Promise<R
   if (page !== undefined) return page;
   // Of those who find that something has changed, the first one counts.
   const counted = frames.pending.has(key) ? await known() : undefined;
-  return counted ?? keepFrame(frames, key, { count, toFrame });
+  return counted ?? keepFrame(frames, key, count);
 }
 
 const toFrame = ({ total, currency, locale, facets, first = [], snapshot = "" }: Row): Frame => ({
@@ -150,33 +136,66 @@ interface Row extends Counted {
   readonly snapshot?: string;
 }
 
-interface RawHit extends SummaryRow {
-  readonly score: number;
-  /** With words alone, as all that follows. */
-  readonly stemmer?: string;
-  readonly titleStems?: readonly (string | null)[] | null;
-  readonly inCode?: boolean;
-  readonly inTitle?: boolean;
-  readonly inBrand?: boolean;
-  readonly inCategory?: boolean;
-  readonly inText?: boolean;
+/*
+ * The counts of a browse are the same for every caller, and expensive: 10 000 products for a page of 20. They are cached together with the
+ * snapshot they were taken in, and the statement of each page checks whether anything has changed since that snapshot. The counts shown are
+ * never older than the page.
+ */
+
+interface KnownPlace {
+  readonly product_id: string;
+  readonly locale: string;
 }
 
-function toHit(hit: RawHit, query: ParsedQuery, stems: Stems): SearchHit {
-  const { score, stemmer, titleStems = null } = hit;
-  const { id, locale, title } = hit.kept;
-  if (stemmer === undefined) return { productId: id, locale, score, matched: [], titleHighlight: null };
-  const titleHighlight = highlightTitle({ title, stemmer, titleStems }, query, stems);
-  return { productId: id, locale, score, matched: matchedIn(hit), titleHighlight };
+/** What stays the same on every page. */
+interface Counted {
+  readonly total: number;
+  readonly currency: string | null;
+  readonly locale: string | null;
+  readonly facets: RawFacets;
 }
 
-function matchedIn({ inCode, inTitle, inBrand, inCategory, inText }: RawHit): MatchedField[] {
-  const fields: Readonly<Record<MatchedField, boolean | undefined>> = {
-    sku: inCode,
-    title: inTitle,
-    brand: inBrand,
-    category: inCategory,
-    description: inText,
-  };
-  return (Object.keys(fields) as MatchedField[]).filter((field) => fields[field] === true);
+interface Frame {
+  readonly counted: Counted;
+  /** The first products of the order. */
+  readonly first: readonly KnownPlace[];
+  readonly snapshot: string;
+}
+
+const framesMax = 500;
+
+interface Frames {
+  readonly kept: LRUCache<string, Frame>;
+  /** Counts under way: other callers with the same key wait for them. */
+  readonly pending: Map<string, Promise<unknown>>;
+}
+
+const framesBy = new WeakMap<Reader, Frames>();
+
+/** Nothing is cached inside a transaction, because it sees uncommitted changes. */
+function framesOf(reader: Reader): Frames | undefined {
+  if (reader.isTransaction) return undefined;
+  const known = framesBy.get(reader);
+  if (known !== undefined) return known;
+  const frames: Frames = { kept: new LRUCache({ max: framesMax }), pending: new Map() };
+  framesBy.set(reader, frames);
+  return frames;
+}
+
+async function findFrame({ kept, pending }: Frames, key: string): Promise<Frame | undefined> {
+  await pending.get(key)?.catch(() => undefined);
+  return kept.get(key);
+}
+
+/** Counts, and caches the result. */
+async function keepFrame({ kept, pending }: Frames, key: string, count: () => Promise<Row>): Promise<Row> {
+  const counting = count();
+  pending.set(key, counting);
+  try {
+    const row = await counting;
+    kept.set(key, toFrame(row));
+    return row;
+  } finally {
+    if (pending.get(key) === counting) pending.delete(key);
+  }
 }

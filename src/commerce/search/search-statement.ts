@@ -4,13 +4,16 @@
  * document takes part.
  */
 import { type RawBuilder, sql } from "kysely";
-import { browsed } from "./browse-statement.ts";
-import { countedIn, facetsOf, mostUsedLocale } from "./facet-statement.ts";
-import { firstMax } from "./kept-browse.ts";
-import { slot } from "#database/kept-statement.ts";
-import { knownPage, pageOf } from "./page-statement.ts";
-import { matchesMax, type SearchForm } from "./search-form.ts";
-import { matched } from "./words-statement.ts";
+import { parameter } from "#database/prepared-template.ts";
+import { summaryColumns, summaryTables } from "#commerce/catalog/read-summaries.ts";
+import { browsed, matched, scoreOf } from "./match-statements.ts";
+import { country, matchesMax, pageSizeMax, type SearchForm } from "./search-form.ts";
+import { availabilityIn, currencyIn, isInStock, stepIn } from "./offer-key.ts";
+
+type Sql = RawBuilder<unknown>;
+
+/** How many products of a browse are cached with its counts. */
+const firstMax = 200;
 
 const max = sql.raw(String(matchesMax));
 
@@ -18,7 +21,7 @@ const max = sql.raw(String(matchesMax));
  * `base`: every match of the words; of a browse, the first of its order. `found`: what is counted. `main`: the currency that most of the matches are
  * sold in, in which alone amounts are compared.
  */
-export function searchStatement(form: SearchForm): RawBuilder<unknown> {
+export function searchStatement(form: SearchForm): Sql {
   const { base, main, order } = form.hasWords ? matched(form) : browsed(form);
   return sql`
     with recursive ${usedLocales(form)}
@@ -40,8 +43,8 @@ const kept = sql`(select coalesce(json_agg(json_build_object('product_id', produ
     from base where place <= ${sql.raw(String(firstMax))}) as first, pg_current_snapshot()::text as snapshot`;
 
 /** A page of a browse whose products are known, and whether they still are these: nothing was changed that the snapshot has not seen. */
-export function knownPageStatement(): RawBuilder<unknown> {
-  const snapshot = sql`${slot("snapshot")}::text::pg_snapshot`;
+export function knownPageStatement(): Sql {
+  const snapshot = sql`${parameter("snapshot")}::text::pg_snapshot`;
   return sql`
     with page as materialized (${knownPage})
     select (select coalesce(json_agg(h order by h.place), '[]') from (select * from page) as h) as hits,
@@ -50,7 +53,7 @@ export function knownPageStatement(): RawBuilder<unknown> {
 }
 
 /** All matches, or the best of them. Only one of the two is read: which, is known before either is begun. */
-function bestOf(order: RawBuilder<unknown>): RawBuilder<unknown> {
+function bestOf(order: Sql): Sql {
   return sql`
       select * from base where (select total from size) <= ${max}
       union all
@@ -58,7 +61,7 @@ function bestOf(order: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 /** The locales there are documents in. It steps from locale to locale in the index instead of reading the vocabulary. */
-function usedLocales({ hasWords }: SearchForm): RawBuilder<unknown> {
+function usedLocales({ hasWords }: SearchForm): Sql {
   if (!hasWords) return sql``;
   return sql`used(locale) as (
       (select locale from search_term order by locale limit 1)
@@ -66,3 +69,85 @@ function usedLocales({ hasWords }: SearchForm): RawBuilder<unknown> {
       select (select t.locale from search_term t where t.locale > u.locale order by t.locale limit 1) from used u where u.locale is not null
     ),`;
 }
+
+/* The page: its products, where the words were found in them, and their summaries. */
+
+const isIn = (name: string, column: "head" | "words"): Sql => sql`d.${sql.raw(column)} @@ ${parameter(name)}::tsquery`;
+
+const tables = summaryTables(sql`f`, { country, now: sql`${parameter<Date>("now")}::timestamptz` });
+
+/** Products that are known already, as JSON: a list whose length is no part of the plan. */
+const knownPage = sql`
+  select f.place, 0 as score, ${summaryColumns}
+  from (select product_id, locale, row_number() over () as place from json_to_recordset(${parameter("known")}::json) as r(product_id text, locale text)) as f
+  ${tables}`;
+
+/** `limit` twice: how long a page can be is known when it is planned, how long it is when it is asked for. */
+function pageOf(form: SearchForm, order: Sql): Sql {
+  const score = form.hasWords && form.sort === "relevance" ? sql`, score` : sql``;
+  const asked = sql`
+    select product_id, locale, offer ${score}, row_number() over () as place
+    from (select * from base order by ${order} offset ${parameter("offset")}::int limit ${parameter("limit")}::int) as ordered limit ${sql.raw(String(pageSizeMax))}`;
+  if (!form.hasWords) return sql`select f.place, 0 as score, ${summaryColumns} from (${asked}) as f ${tables}`;
+  return sql`
+    select f.place, ${form.sort === "relevance" ? sql`f.score` : sql`${scoreOf(form, isInStock(sql`f.offer`))} as score`},
+      ${isIn("anyCode", "head")} as "inCode", ${isIn("anyTitle", "head")} as "inTitle", ${isIn("anyBrand", "head")} as "inBrand",
+      ${isIn("anyCategory", "head")} as "inCategory", ${isIn("anyText", "words")} as "inText", d.stemmer, d.title_stems as "titleStems", ${summaryColumns}
+    from (${asked}) as f join search_document d on d.product_id = f.product_id and d.locale = f.locale ${tables}`;
+}
+
+/*
+ * The facets: one pass over the matches counts them by their common properties, and all facets are added up from these counts.
+ */
+
+/** Only the largest values of each facet are returned. */
+export const bucketsMax = 20;
+
+export interface RawFacets {
+  readonly category: readonly { slug: string; names: Record<string, string> | null; defaultLocale: string | null; count: number }[];
+  readonly merchant: readonly { value: string; label: string; count: number }[];
+  readonly brand: readonly { value: string; count: number }[];
+  readonly availability: readonly { value: string; count: number }[];
+  /** The step its prices are at or above; 0 is below the first. */
+  readonly price: readonly { step: number; count: number }[];
+}
+
+const buckets = sql.raw(String(bucketsMax));
+
+/** Rows of three kinds, told apart by `kind`: by merchant and categories, by brand, by locale and offer. There are few different ones of each. */
+function countedIn(found: Sql): Sql {
+  return sql`
+    select grouping(f.group_key, f.brand) as kind, group_key, brand, locale, offer, count(*)::int as count
+    from ${found} as f group by grouping sets ((group_key), (brand), (locale, offer))`;
+}
+
+const byGroup = sql`(select split_part(group_key, ' ', 1) as merchant_id, string_to_array(group_key, ' ') as parts, count from counted where kind = 1)`;
+const byBrand = sql`counted where kind = 2`;
+const byOffer = sql`(select locale, ${availabilityIn(sql`offer`)} as availability, ${currencyIn(sql`offer`)} as currency, ${stepIn(sql`offer`)} as step, count
+  from counted where kind = 3)`;
+
+/** The locale most of what was found is shown in. */
+const mostUsedLocale = sql`(select locale from ${byOffer} as o group by locale order by sum(count) desc, locale limit 1)`;
+
+function facetsOf(): Sql {
+  const largest = sql`count desc, value`;
+  return sql`json_build_object(
+    'category', ${list(
+      sql`select k.slug, c.names, m.default_locale as "defaultLocale", k.count
+        from (select slug, sum(count) as count, min(merchant_id) as merchant_id from ${byGroup} as g, unnest(g.parts[2:]) as u(slug)
+          group by slug order by sum(count) desc, slug limit ${buckets}) as k
+        left join category c on c.merchant_id = k.merchant_id and c.slug = k.slug left join merchant m on m.id = k.merchant_id`,
+      sql`count desc, slug`,
+    )},
+    'merchant', ${list(
+      sql`select m.slug as value, m.name as label, k.count
+        from (select merchant_id, sum(count) as count from ${byGroup} as g group by merchant_id order by sum(count) desc, merchant_id limit ${buckets}) as k
+        join merchant m on m.id = k.merchant_id`,
+      largest,
+    )},
+    'brand', ${list(sql`select brand as value, count from ${byBrand} and brand is not null order by count desc, brand limit ${buckets}`, largest)},
+    'availability', ${list(sql`select availability as value, sum(count) as count from ${byOffer} as o group by availability`, largest)},
+    'price', ${list(sql`select step, sum(count) as count from ${byOffer} as o where currency = (select currency from main) group by step`, sql`step`)})`;
+}
+
+const list = (rows: Sql, order: Sql): Sql => sql`(select coalesce(json_agg(r order by ${order}), '[]') from (${rows}) as r)`;

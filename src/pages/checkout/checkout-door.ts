@@ -3,7 +3,7 @@
  * as well, and must come from here. The secret stands in no answer but its own page's forms, and in no line of the log.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { orUnavailable } from "#database/unavailable.ts";
+import { orUnavailable } from "#database/database-errors.ts";
 import { type Failure, fail, retryAfterSecondsOf, toFailure } from "#foundation/failure.ts";
 import { formOf, isFromHere, takeForms } from "#http/body.ts";
 import { act } from "./actions.ts";

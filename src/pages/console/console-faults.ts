@@ -1,6 +1,6 @@
 /** What goes wrong on the way to a page of the console, said on a page. */
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
-import { orUnavailable } from "#database/unavailable.ts";
+import { orUnavailable } from "#database/database-errors.ts";
 import { type Failure, fail, retryAfterSecondsOf, toFailure } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 import { type Page, pageHeaders, renderPage } from "#pages/shared/page.ts";

@@ -1,7 +1,7 @@
 /** Reads endpoints with the hints of their secrets, their health and how they fared in the last 24 hours: one statement, however many they are. */
 import { type RawBuilder, sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
-import { utc } from "#database/utc.ts";
+import { utc } from "#database/sql-fragments.ts";
 import { type HealthFacts, healthStateOf, type SecretHint, type WebhookEndpoint } from "./endpoint-aggregate.ts";
 
 const dayMs = 86_400_000;

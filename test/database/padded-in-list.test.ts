@@ -1,11 +1,11 @@
 /** Statements with lists are few texts, whatever the lists' lengths, and find what is in them. */
 import { sql } from "kysely";
 import { expect, it } from "vitest";
-import { among, filledUp } from "#database/known-length.ts";
+import { paddedInList, padToPowerOfTwo } from "#database/prepared-template.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
 const world = useWorld("pglite");
-const textOf = (ids: readonly string[]): string => sql`${among(ids)}`.compile(world().database.db).sql;
+const textOf = (ids: readonly string[]): string => sql`${paddedInList(ids)}`.compile(world().database.db).sql;
 const ids = (length: number): string[] => Array.from({ length }, (_, index) => `id ${index}`);
 
 it("has one text for each power of two, and one for all that is longer than 256 or empty", () => {
@@ -17,12 +17,12 @@ it("has one text for each power of two, and one for all that is longer than 256 
 
 it.each([0, 1, 2, 3, 5, 256, 257])("finds each of %d once, and no other", async (length) => {
   const rows = await sql<{ id: string }>`
-    select 'id ' || n as id from generate_series(0, 299) as n where 'id ' || n ${among(ids(length))} order by n`.execute(world().database.db);
+    select 'id ' || n as id from generate_series(0, 299) as n where 'id ' || n ${paddedInList(ids(length))} order by n`.execute(world().database.db);
   expect(rows.rows.map(({ id }) => id)).toEqual(ids(length));
 });
 
 it("fills up with what is given, and leaves what is long enough", () => {
-  expect(filledUp([1, 2, 3], 0)).toEqual([1, 2, 3, 0]);
-  expect(filledUp([1, 2], 0)).toEqual([1, 2]);
-  expect(filledUp([], 0)).toEqual([]);
+  expect(padToPowerOfTwo([1, 2, 3], 0)).toEqual([1, 2, 3, 0]);
+  expect(padToPowerOfTwo([1, 2], 0)).toEqual([1, 2]);
+  expect(padToPowerOfTwo([], 0)).toEqual([]);
 });

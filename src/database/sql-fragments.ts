@@ -1,5 +1,5 @@
 /** Keyset pages in the order of ids, which is that of creation: no row is seen twice or missed when others come or go in between. */
-import { type SelectQueryBuilder, sql } from "kysely";
+import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Reader } from "./transaction.ts";
 
 export interface Page {
@@ -37,3 +37,7 @@ export async function cappedCount<Tables, Name extends keyof Tables, Row>(
   const { rows } = await sql<{ count: number }>`select count(*) as count from (${counted}) as counted`.execute(reader);
   return rows[0]?.count ?? 0;
 }
+
+/** Times inside JSON lose the driver's conversion, so they are written as the contract spells them. */
+export const utc = (column: RawBuilder<unknown>): RawBuilder<string> =>
+  sql<string>`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

@@ -8,7 +8,7 @@ import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } 
 type Step = () => Promise<unknown>;
 
 /** The first that fails is thrown: those behind it fail because of it. */
-export async function sendTogether<Result>(steps: readonly (() => Promise<Result>)[]): Promise<Result[]> {
+export async function sendPipelined<Result>(steps: readonly (() => Promise<Result>)[]): Promise<Result[]> {
   const sent = await Promise.allSettled(steps.map((step) => step()));
   return sent.map((one) => {
     if (one.status === "rejected") throw one.reason;
@@ -21,7 +21,7 @@ async function sendInTurn(steps: readonly Step[]): Promise<void> {
 }
 
 /** What goes together with the beginning and the end of a transaction. */
-export interface Edges {
+export interface PipelinedEnds {
   /** Only reads and takes locks, because it is sent before it is known that the transaction has begun. */
   readonly opening: readonly CompiledQuery[];
   readonly opened: QueryResult<unknown>[];
@@ -29,9 +29,9 @@ export interface Edges {
   readonly closing: readonly CompiledQuery[];
 }
 
-const current = new AsyncLocalStorage<Edges>();
+const current = new AsyncLocalStorage<PipelinedEnds>();
 
-export function withEdges<Result>(edges: Edges, work: () => Promise<Result>): Promise<Result> {
+export function withPipelinedEnds<Result>(edges: PipelinedEnds, work: () => Promise<Result>): Promise<Result> {
   return current.run(edges, work);
 }
 
@@ -39,20 +39,20 @@ export function withEdges<Result>(edges: Edges, work: () => Promise<Result>): Pr
  * What cannot fail before it is sent. A statement that pg itself could not send would leave the transaction whole, and the commit behind it would be
  * done without it.
  */
-export const isSurelySent = ({ parameters }: CompiledQuery): boolean =>
+export const canBePipelined = ({ parameters }: CompiledQuery): boolean =>
   parameters.every((value) => value === null || typeof value !== "object" || value instanceof Uint8Array || value instanceof Date);
 
 /** `isPipelined`: its connections take statements while others are on their way. */
-export function edgedDialect(dialect: Dialect, { isPipelined }: { readonly isPipelined: boolean }): Dialect {
+export function pipelinedDialect(dialect: Dialect, { isPipelined }: { readonly isPipelined: boolean }): Dialect {
   return {
     createAdapter: () => dialect.createAdapter(),
     createIntrospector: (db) => dialect.createIntrospector(db),
     createQueryCompiler: () => dialect.createQueryCompiler(),
-    createDriver: () => edgedDriver(dialect.createDriver(), isPipelined ? sendTogether : sendInTurn),
+    createDriver: () => pipelinedDriver(dialect.createDriver(), isPipelined ? sendPipelined : sendInTurn),
   };
 }
 
-function edgedDriver(driver: Driver, send: (steps: readonly Step[]) => Promise<unknown>): Driver {
+function pipelinedDriver(driver: Driver, send: (steps: readonly Step[]) => Promise<unknown>): Driver {
   const begin = driver.beginTransaction.bind(driver);
   const commit = driver.commitTransaction.bind(driver);
   driver.beginTransaction = async (connection, settings) => {
@@ -86,4 +86,37 @@ async function leave(driver: Driver, connection: DatabaseConnection): Promise<vo
   } catch {
     // What went wrong at first says more.
   }
+}
+
+/**
+ * Inside a transaction every statement must go through the transaction's own handle. One on the root handle would wait for ever on PGlite
+ * and read stale rows on PostgreSQL; this makes it throw at once instead, on both.
+ */
+const insideTransaction = new AsyncLocalStorage<true>();
+
+export function runInsideTransaction<Result>(work: () => Promise<Result>): Promise<Result> {
+  return insideTransaction.run(true, work);
+}
+
+/** For what goes by the root handle, at once or later. */
+export function refuseInsideTransaction(): void {
+  if (insideTransaction.getStore() === true) throw new Error("A statement on the root handle inside a transaction: use the transaction's handle.");
+}
+
+export function guardDialect(dialect: Dialect): Dialect {
+  return {
+    createAdapter: () => dialect.createAdapter(),
+    createIntrospector: (db) => dialect.createIntrospector(db),
+    createQueryCompiler: () => dialect.createQueryCompiler(),
+    createDriver: () => guardDriver(dialect.createDriver()),
+  };
+}
+
+function guardDriver(driver: Driver): Driver {
+  const acquire = driver.acquireConnection.bind(driver);
+  driver.acquireConnection = (options) => {
+    refuseInsideTransaction();
+    return acquire(options);
+  };
+  return driver;
 }

@@ -2,9 +2,9 @@
 import { CompiledQuery, sql } from "kysely";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Database, openDatabase } from "#database/connect.ts";
-import { insertRows } from "#database/insert-rows.ts";
-import { sqlState, uniqueViolation } from "#database/sql-state.ts";
-import { inTransaction, runTogether, type Transaction, writeLast } from "#database/transaction.ts";
+import { insertRows } from "#database/prepared-template.ts";
+import { sqlState, uniqueViolation } from "#database/database-errors.ts";
+import { inTransaction, runPipelined, type Transaction, runWithCommit } from "#database/transaction.ts";
 import { createDatabase } from "#test/support/create-database.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 
@@ -61,8 +61,8 @@ describeOnBoth("a transaction", (open) => {
   describe("that writes something last", () => {
     it("has written it, in order, when it is committed, and not before", async () => {
       const seen = await inTransaction(db, async (transaction) => {
-        await writeLast(transaction, insert("b"));
-        await writeLast(transaction, CompiledQuery.raw("update app set name = 'changed' where id = $1", ["b"]));
+        await runWithCommit(transaction, insert("b"));
+        await runWithCommit(transaction, CompiledQuery.raw("update app set name = 'changed' where id = $1", ["b"]));
         await write(transaction, "a");
         return idsOf(transaction);
       });
@@ -76,7 +76,7 @@ describeOnBoth("a transaction", (open) => {
     it("leaves none of it when the work throws", async () => {
       const failure = new Error("no");
       const work = inTransaction(db, async (transaction) => {
-        await writeLast(transaction, insert("b"));
+        await runWithCommit(transaction, insert("b"));
         await write(transaction, "a");
         throw failure;
       });
@@ -90,7 +90,7 @@ describeOnBoth("a transaction", (open) => {
     ])("commits nothing when %s of it fails, and throws why", async (_which, queries) => {
       const work = inTransaction(db, async (transaction) => {
         await write(transaction, "a");
-        for (const query of queries) await writeLast(transaction, query);
+        for (const query of queries) await runWithCommit(transaction, query);
       });
       expect(sqlState(await thrownBy(work))).toBe(uniqueViolation);
       expect(await idsOf(db)).toEqual([]);
@@ -102,7 +102,7 @@ describeOnBoth("a transaction", (open) => {
       let runs = 0;
       await inTransaction(db, async (transaction) => {
         runs += 1;
-        await writeLast(transaction, insert(`run ${runs}`));
+        await runWithCommit(transaction, insert(`run ${runs}`));
         if (runs < 3) throw Object.assign(new Error("could not serialize access"), { code: "40001" });
       });
       expect(await idsOf(db)).toEqual(["run 3"]);
@@ -119,7 +119,7 @@ describeOnBoth("a transaction", (open) => {
       };
       const work = inTransaction(db, async (transaction) => {
         await write(transaction, "a");
-        await writeLast(transaction, CompiledQuery.raw("update app set name = $1", [unsendable]));
+        await runWithCommit(transaction, CompiledQuery.raw("update app set name = $1", [unsendable]));
       });
       expect(await thrownBy(work)).toMatchObject({ message: "cannot be sent" });
       expect(await idsOf(db)).toEqual([]);
@@ -127,9 +127,9 @@ describeOnBoth("a transaction", (open) => {
   });
 
   it("runs statements that are sent together in order, and each sees what the one before it did", async () => {
-    const results = await inTransaction(db, (transaction) => runTogether(transaction, [insert("a"), count, insert("b"), count]));
+    const results = await inTransaction(db, (transaction) => runPipelined(transaction, [insert("a"), count, insert("b"), count]));
     expect(results.map(({ rows }) => rows)).toEqual([[], [{ soMany: 1 }], [], [{ soMany: 2 }]]);
-    const work = inTransaction(db, (transaction) => runTogether(transaction, [insert("c"), insert("a"), broken]));
+    const work = inTransaction(db, (transaction) => runPipelined(transaction, [insert("c"), insert("a"), broken]));
     expect(sqlState(await thrownBy(work))).toBe(uniqueViolation);
     expect(await idsOf(db)).toEqual(["a", "b"]);
   });
@@ -160,7 +160,7 @@ it.each([true, false])("sees what was committed while it waited for a lock, thou
   await isLocked;
   const wait = CompiledQuery.raw("select id from app where id = $1 for no key update", ["a"]);
   const read = CompiledQuery.raw("select id, name from app where id <> $1 order by id", ["none"]);
-  const reading = inTransaction(mine.db, (transaction) => runTogether(transaction, [wait, read]));
+  const reading = inTransaction(mine.db, (transaction) => runPipelined(transaction, [wait, read]));
   const isWaiting = async (): Promise<boolean> =>
     (await theirs.script((run) => run("select 1 from pg_locks where not granted and locktype = 'transactionid'")))[0]?.length === 1;
   await expect.poll(isWaiting).toBe(true);

@@ -1,7 +1,7 @@
 /** Few work at a time, the others in order, and nobody waits without end. */
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { createGate } from "#database/gate.ts";
+import { createSemaphore } from "#database/read-only.ts";
 
 const limits = { runningMax: 2, waitingMax: 2, waitMs: 60_000, refusal: "Later." };
 const refused = { code: "service_unavailable", message: "Later.", retryable: true, parts: { retryAfterSeconds: 5 } };
@@ -13,7 +13,7 @@ interface Job {
 
 describe("a gate", () => {
   const setUp = (over: Partial<typeof limits> = {}): { begun: string[]; start: (name: string) => Job } => {
-    const gate = createGate({ ...limits, ...over });
+    const gate = createSemaphore({ ...limits, ...over });
     const begun: string[] = [];
     const start = (name: string): Job => {
       const { promise, resolve, reject } = Promise.withResolvers<string>();

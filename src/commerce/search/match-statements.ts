@@ -1,0 +1,139 @@
+/**
+ * The matches of a search, as the first part of its statement. Without words: the first offers of the requested order, read from their
+ * indexes. With words: the documents found by the index of words, scored and counted from the documents alone.
+ */
+import { type RawBuilder, sql } from "kysely";
+import { parameter } from "#database/prepared-template.ts";
+import { countedKey, currencyIn, fallbackLocaleIn, isInStock, minMinorIn } from "./offer-key.ts";
+import {
+  type Base,
+  chainLength,
+  country,
+  isSelling,
+  localeOf,
+  mainCurrency,
+  matchesMax,
+  mostUsedCurrency,
+  type SearchForm,
+  type Sort,
+} from "./search-form.ts";
+
+type Sql = RawBuilder<unknown>;
+
+const window = sql.raw(String(matchesMax + 1));
+const byPopularity = sql`o.popularity desc, o.published_at desc, o.product_id`;
+const mostPopular = sql`base where place <= ${sql.raw(String(matchesMax))}`;
+const newest = sql`o.published_at desc, o.product_id`;
+
+export function browsed(form: SearchForm): Base {
+  // The same currency in every order: that of the most popular.
+  const popular = sql`(select o.currency from ${offers(form)} order by ${byPopularity} limit ${sql.raw(String(matchesMax))}) as popular`;
+  const isByPopularity = form.sort === "relevance" || form.sort === "popularity";
+  const main = mainCurrency(isByPopularity ? mostUsedCurrency(currencyIn(sql`offer`), mostPopular) : mostUsedCurrency(sql`currency`, popular));
+  return { base: baseOf(form), main, order: sql`place` };
+}
+
+/** Without words everything is equally relevant. */
+function baseOf(form: SearchForm): Sql {
+  if (form.sort === "title_asc") return byTitle(form);
+  if (form.sort === "price_asc") return byPrice(form, sql`asc`);
+  if (form.sort === "price_desc") return byPrice(form, sql`desc`);
+  return placed(sql`select ${columns} from ${offers(form)} order by ${form.sort === "newest" ? newest : byPopularity} limit ${window}`);
+}
+
+/** Rows are numbered as they come: in the order of what they are taken from. */
+const placed = (rows: Sql): Sql => sql`select *, row_number() over () as place from (${rows}) as ordered`;
+
+const fixed = sql`o.product_id, o.group_key, o.brand, o.offer_key as offer`;
+const columns = sql`${fixed}, ${localeOf(sql`o.locales`, sql`o.fallback_locale`)} as locale`;
+
+/** The offers of the country that pass the filters, as what follows `from`; what is added must start with `and`. */
+function offers({ hasCategory, hasMerchant }: SearchForm, joined?: Sql): Sql {
+  const filters = [sql`o.country = ${country}`, isSelling(sql`o.merchant_id`)];
+  if (hasCategory) filters.push(sql`o.category_keys @> array[${parameter("categoryKey")}::text]`);
+  if (hasMerchant) filters.push(sql`o.merchant_id = (select id from merchant where slug = ${parameter("merchant")}::text)`);
+  return sql`search_offer o ${joined === undefined ? sql`` : sql`on ${joined}`} where ${sql.join(filters, sql` and `)}`;
+}
+
+/** The last line decides; the one before says the same of most, from the document alone. */
+function byTitle(form: SearchForm): Sql {
+  const chain = sql`array[${sql.join(Array.from({ length: chainLength }, (_, index) => parameter(`chain${index}`)))}]::text[]`;
+  return placed(sql`
+    select ${fixed}, d.locale from search_document d join ${offers(form, sql`o.product_id = d.product_id`)}
+      and (d.locale = any(${chain}) or not d.locales && ${chain})
+      and d.locale = ${localeOf(sql`o.locales`, sql`o.fallback_locale`)}
+    order by d.title_folded, d.product_id limit ${window}`);
+}
+
+/** Two ordered reads of the index; the second one only runs when the first has not filled the window. */
+function byPrice(form: SearchForm, direction: Sql): Sql {
+  const main = sql`(select currency from main)`;
+  const part = (number: 0 | 1, { among, order }: { among: Sql; order: Sql }): Sql => sql`
+    (select ${columns}, ${sql.raw(String(number))} as part, o.currency, o.min_minor from ${offers(form)} and o.currency ${among}
+      order by ${order} limit ${window})`;
+  return sql`
+    select *, row_number() over (order by part, currency, min_minor ${direction}, product_id) as place from (
+      ${part(0, { among: sql`= ${main}`, order: sql`o.min_minor ${direction}, o.product_id` })}
+      union all
+      ${part(1, { among: sql`<> ${main}`, order: sql`o.currency, o.min_minor ${direction}, o.product_id` })}
+      limit ${window}) as parts`;
+}
+
+export function matched(form: SearchForm): Base {
+  const { sort } = form;
+  const key = sql`d.offer_key`;
+  const price = sql`, ${currencyIn(key)} as currency, ${minMinorIn(key)} as min_minor`;
+  const sortKey: Sql = {
+    relevance: sql`, ${scoreOf(form, isInStock(key))} as score`,
+    newest: sql`, d.published_at`,
+    price_asc: price,
+    price_desc: price,
+    title_asc: sql`, d.title_folded`,
+    popularity: sql`, o.popularity, d.published_at`,
+  }[sort];
+  // What is bought of it is counted anew each hour, and stands with its offer alone.
+  const popularity = sort === "popularity" ? sql`join search_offer o on o.product_id = d.product_id and o.country = ${country}` : sql``;
+  const base = sql`
+    select d.product_id, d.locale, d.group_key, d.brand, ${countedKey(key)} as offer ${sortKey}
+    from (select *, offers ->> ${country}::text as offer_key from search_document where words @@ (${query(form)}) offset 0) as d ${popularity}
+    where ${key} is not null and ${isShown(key)} and ${isSelling(sql`d.merchant_id`)}`;
+  return { base, main: mainCurrency(mostUsedCurrency(currencyIn(sql`offer`), sql`base`)), order: orders[sort] };
+}
+
+/** Whether this is the document its product is shown by. That of the asked locale always is. */
+function isShown(key: Sql): Sql {
+  const asked = sql`${parameter("chain0")}::text`;
+  return sql`(d.locale = ${asked} or (not ${asked} = any(d.locales) and d.locale = ${localeOf(sql`d.locales`, fallbackLocaleIn(key))}))`;
+}
+
+const mainCurrencyFirst = sql`currency is distinct from (select currency from main), currency`;
+
+const orders: Record<Sort, Sql> = {
+  relevance: sql`score desc, product_id`,
+  newest: sql`published_at desc, product_id`,
+  price_asc: sql`${mainCurrencyFirst}, min_minor, product_id`,
+  price_desc: sql`${mainCurrencyFirst}, min_minor desc, product_id`,
+  title_asc: sql`title_folded, product_id`,
+  popularity: sql`popularity desc, published_at desc, product_id`,
+};
+
+/**
+ * The words with the filters, so that the index does not give many matches to throw most of them away. A subselect: PostgreSQL plans without
+ * looking at the words, and so always by their index; of common words it would rather read all documents, and unpack each one's.
+ */
+function query({ hasMerchant }: SearchForm): Sql {
+  const words = parameter<string>("filtered");
+  if (!hasMerchant) return sql`select ${words}::tsquery`;
+  return sql`select ${words}::tsquery && quote_literal(${parameter("merchantMark")}::text || id)::tsquery from merchant where slug = ${parameter("merchant")}::text`;
+}
+
+/** The steps are further apart than everything below them together: what is in stock comes first within a step, and only there. */
+export function scoreOf({ hasCode }: SearchForm, inStock: Sql): Sql {
+  const code = hasCode
+    ? sql`when strpos(d.codes, ${parameter("codeStart")}::text) > 0 then case when strpos(d.codes, ${parameter("code")}::text) > 0 then 1000 else 500 end`
+    : sql``;
+  return sql`(case ${code} when strpos(' ' || d.title_folded, ${parameter("phrase")}::text) > 0 then 200 when d.head @@ ${parameter("allInTitle")}::tsquery then 100
+      when d.head @@ ${parameter("all")}::tsquery then 50 else 1 end
+    + case when ${inStock} then 20 else 0 end
+    + 10 * ts_rank('{0.3,0.3,1,0.5}', d.head, ${parameter("any")}::tsquery, 1)::float8)`;
+}
