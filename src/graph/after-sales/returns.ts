@@ -13,7 +13,7 @@ import { ReturnKindEnum, ReturnMethodEnum, ReturnSettlementEnum } from "#graph/o
 import { showPart } from "#graph/orders/orders.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { ReturnRef } from "#graph/refs.ts";
-import { ReturnReasonEnum } from "./return-reason.ts";
+import { ReturnReasonEnum } from "#graph/orders/after-sales-eligibility.ts";
 
 const ofReturn = "The version of the return the caller has seen; when it has another by now, nothing is changed (409 version_conflict).";
 

@@ -8,8 +8,7 @@ import type { GraphContext } from "#graph/context.ts";
 import { idempotencyKeyArgument, idempotencyKeyDescription } from "#graph/mutation.ts";
 import { CartTotalsRef, DeliveryOptionRef, MaskedAddressRef } from "#graph/refs.ts";
 import { tenantOf } from "#graph/tenancy.ts";
-import { AddressLevelEnum, ServiceabilityEnum } from "./cart-enums.ts";
-import { AddressSetInput, SavedAddressRemoveInput, SavedAddressSetInput } from "./cart-inputs.ts";
+import { AddressLevelEnum, AddressSetInput, SavedAddressRemoveInput, SavedAddressSetInput, ServiceabilityEnum } from "./cart-types.ts";
 import { cartMutation, changeCartOf, everyClient, frontends } from "./cart-mutation.ts";
 
 const AddressCheck = builder.objectRef<CartAddressToken["validation"]>("AddressCheck").implement({

@@ -23,7 +23,7 @@ import {
 } from "#graph/refs.ts";
 import { listedOwner, ownerOf, tenantOf } from "#graph/tenancy.ts";
 import { unlessAnalyst } from "#graph/untold.ts";
-import { CartStatusEnum, CheckoutStatusEnum, DiscountSourceEnum, RevocationReasonEnum, WarningCodeEnum } from "./cart-enums.ts";
+import { CartStatusEnum, CheckoutStatusEnum, DiscountSourceEnum, RevocationReasonEnum, WarningCodeEnum } from "./cart-types.ts";
 
 MaskedAddressRef.implement({
   description: "As much of an address as may be shown.",

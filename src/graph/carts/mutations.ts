@@ -23,7 +23,7 @@ import {
   MergeInput,
   PromotionApplyInput,
   TransitionInput,
-} from "./cart-inputs.ts";
+} from "./cart-types.ts";
 import { cartMutation, changeCartOf, everyClient, frontends } from "./cart-mutation.ts";
 import { show } from "./carts.ts";
 

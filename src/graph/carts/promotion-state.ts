@@ -3,7 +3,7 @@ import { PromotionKindEnum } from "#graph/promotions/promotions.ts";
 import { builder } from "#graph/builder.ts";
 import { CartTotalsRef, MoneyRef, PromotionStateRef } from "#graph/refs.ts";
 import type { PromotionStateView, PromotionView } from "#commerce/carts/render-promotion-state.ts";
-import { DiscountTargetEnum, PromotionStateEnum, SuspendedReasonEnum } from "./cart-enums.ts";
+import { DiscountTargetEnum, PromotionStateEnum, SuspendedReasonEnum } from "./cart-types.ts";
 
 CartTotalsRef.implement({
   description: "A cart's sums: total = subtotal − discount + shipping + tax, the last one only where prices do not include it.",

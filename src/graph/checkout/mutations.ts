@@ -22,7 +22,7 @@ import {
   SessionDeliverySelectInput,
   SessionPromotionApplyInput,
   SessionPromotionRemoveInput,
-} from "./session-inputs.ts";
+} from "./session-types.ts";
 import { changeSessionOf, sessionMutation } from "./session-mutation.ts";
 import { showSession } from "./sessions.ts";
 

@@ -1,10 +1,9 @@
-/** What a buyer may ask for after the sale, as it is shown. */
+/** What a buyer may ask for after the sale: the eligibility of an order and its lines, and the reasons of returns. */
 import { afterSalesEligibility, type AfterSalesEligibility, type AfterSalesLine, type OpenCase } from "#commerce/after-sales/eligibility.ts";
 import type { AfterSalesOption, OptionFee, OptionOf, OrderOption } from "#commerce/after-sales/option.ts";
-import type { AfterSalesReason } from "#commerce/after-sales/reasons.ts";
+import type { AfterSalesReason, ReturnReason } from "#commerce/after-sales/reasons.ts";
 import type { AfterSalesPolicy } from "#commerce/after-sales/shown-policies.ts";
 import type { Window } from "#commerce/orders/deadlines.ts";
-import { ReturnReasonEnum } from "#graph/after-sales/return-reason.ts";
 import { builder } from "#graph/builder.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { defineEnum } from "#graph/enums.ts";
@@ -13,6 +12,28 @@ import { AfterSalesObstacleEnum, EligibilityDecisionEnum, FeeCodeEnum, FeePayerE
 import { ReturnKindEnum, ReturnMethodEnum, ReturnSettlementEnum, ReturnStatusEnum } from "./order-enums.ts";
 import { OrderLineQuantity } from "./order-parts.ts";
 import { OrderQuantities } from "./order-pieces.ts";
+
+/** Why a buyer returns something. */
+export const ReturnReasonEnum = defineEnum<ReturnReason>("ReturnReason", {
+  description: "Why a buyer asks. What is the merchant's fault costs the buyer nothing, and has the time of the legal guarantee.",
+  values: {
+    size_too_small: "It is too small.",
+    size_too_large: "It is too large.",
+    color: "Its colour is not the one expected.",
+    style: "It does not please.",
+    unwanted: "It is not wanted any more.",
+    not_as_described: "It is not what was described; the merchant's fault.",
+    wrong_item: "It is not what was ordered; the merchant's fault.",
+    missing_item: "Something was missing; the merchant's fault.",
+    defective: "It does not work; the merchant's fault.",
+    damaged_in_transit: "It was damaged on its way; the merchant's fault.",
+    arrived_late: "It came too late.",
+    not_received: "It never came; the merchant's fault.",
+    better_price: "It is cheaper elsewhere.",
+    ordered_by_mistake: "It was ordered by mistake.",
+    other: "Something else.",
+  },
+});
 
 const AfterSalesDecisionEnum = defineEnum<AfterSalesEligibility["decision"]>("AfterSalesDecision", {
   description: "For how much of an order something can be asked for after the sale.",

@@ -1,7 +1,7 @@
 /** The report on what comes back. */
 import { readReturns, type ReturnFigures, type ReturnReport } from "#commerce/reports/return-report.ts";
 import type { Period } from "#foundation/period.ts";
-import { ReturnReasonEnum } from "#graph/after-sales/return-reason.ts";
+import { ReturnReasonEnum } from "#graph/orders/after-sales-eligibility.ts";
 import { builder, readers } from "#graph/builder.ts";
 import { ReturnKindEnum } from "#graph/orders/order-enums.ts";
 import { marketArgs, PeriodRef, readShopReport, reportArgs, reportCost } from "./report-period.ts";

@@ -1,0 +1,286 @@
+/** Mutations of orders: confirming and holding them, fulfillments, cancellations, payments and refunds. */
+import type { InputRef } from "@pothos/core";
+import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
+import { confirmOrder, holdOrder, holdReasonMax, releaseOrder } from "#commerce/orders/order-life.ts";
+import { builder } from "#graph/builder.ts";
+import type { GraphContext } from "#graph/context.ts";
+import { FulfillmentRef, OrderRef, type OrderShown, PaymentRef, RefundRef } from "#graph/refs.ts";
+import {
+  cancelFulfillment,
+  deliverFulfillment,
+  failFulfillment,
+  packFulfillment,
+  shipFulfillment,
+  trackFulfillment,
+  trackingNumberMax,
+} from "#commerce/orders/fulfillments.ts";
+import { carrierMax, type ChangedFulfillment, createFulfillment } from "#commerce/orders/fulfillments-create.ts";
+import type { TrackedStatus } from "#commerce/orders/fulfillments-life.ts";
+import type { FulfillmentView } from "#commerce/orders/render-parts.ts";
+import { defineEnum } from "#graph/enums.ts";
+import { cancelOrder } from "#commerce/orders/cancel-order.ts";
+import { approveCancellation, declineCancellation } from "#commerce/orders/cancellation-request.ts";
+import { capturePayment } from "#commerce/orders/capture-payment.ts";
+import { closeDispute, openDispute } from "#commerce/orders/disputes.ts";
+import type { OrderTenant } from "#commerce/orders/change-order.ts";
+import type { PaymentTarget } from "#commerce/orders/order-payment.ts";
+import { voidPayment } from "#commerce/orders/void-payment.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { createRefund } from "#commerce/orders/create-refund.ts";
+import {
+  CancellationAnswerInput,
+  DisputeCloseInput,
+  DisputeOpenInput,
+  OrderCancelInput,
+  OrderLineQuantityInput,
+  orderVersion,
+  PaymentCaptureInput,
+  PaymentVoidInput,
+  RefundCreateInput,
+} from "./order-inputs.ts";
+import { buyersAndStaff, orderMutation } from "./order-mutation.ts";
+import { showOrder, showPart } from "./orders.ts";
+import { FulfillmentTypeEnum } from "./order-enums.ts";
+
+const OrderStepInput = builder.inputType("OrderStepInput", {
+  description: "A step in an order's life.",
+  fields: (t) => ({ expectedVersion: t.int({ description: orderVersion }) }),
+});
+
+const OrderHoldInput = builder.inputType("OrderHoldInput", {
+  description: "Why an order is stopped.",
+  fields: (t) => ({
+    reason: t.string({ required: true, description: `For who runs the merchant. 1 to ${holdReasonMax} characters.` }),
+    expectedVersion: t.int({ description: orderVersion }),
+  }),
+});
+
+const answerOrder = (context: GraphContext, order: OrderAggregate): OrderShown => showOrder(order, context);
+
+orderMutation("orderConfirm", {
+  description: "Takes an order on: from then on it can be sent.",
+  on: "orderId",
+  input: OrderStepInput,
+  type: OrderRef,
+  change: confirmOrder,
+  answer: answerOrder,
+});
+
+orderMutation("orderHold", {
+  description: "Stops an order for the time being: nothing new of it is sent.",
+  on: "orderId",
+  input: OrderHoldInput,
+  type: OrderRef,
+  change: holdOrder,
+  answer: answerOrder,
+});
+
+orderMutation("orderRelease", {
+  description: "Lets an order that is on hold go on.",
+  on: "orderId",
+  input: OrderStepInput,
+  type: OrderRef,
+  change: releaseOrder,
+  answer: answerOrder,
+});
+
+/** Fulfillments: parcels and downloads of an order, from packing to delivery. */
+const FulfillmentCreateInput = builder.inputType("FulfillmentCreateInput", {
+  description: "What shall go to the buyer together.",
+  fields: (t) => ({
+    lines: t.field({ type: [OrderLineQuantityInput], description: "What is in it, 1 to 200 lines; without them everything that is in no other." }),
+    type: t.field({ type: FulfillmentTypeEnum, description: "How it reaches the buyer; without it what the lines and the delivery chosen need." }),
+    carrier: t.string({ description: `Who carries it; without it who carries the delivery chosen. 1 to ${carrierMax} characters.` }),
+    expectedVersion: t.int({ description: orderVersion }),
+  }),
+});
+
+const FulfillmentStepInput = builder.inputType("FulfillmentStepInput", {
+  description: "A step on a fulfillment's way.",
+  fields: (t) => ({ expectedVersion: t.int({ description: orderVersion }) }),
+});
+
+const TrackingInput = builder.inputType("TrackingInput", {
+  description: "How the buyer can follow it.",
+  fields: (t) => ({
+    carrier: t.string({ description: `Who carries it; without it as before. 1 to ${carrierMax} characters.` }),
+    number: t.string({ description: `The carrier's number for it. 1 to ${trackingNumberMax} characters.` }),
+    url: t.string({ description: "Where it can be followed: an https address of at most 2048 characters." }),
+  }),
+});
+
+const FulfillmentShipInput = builder.inputType("FulfillmentShipInput", {
+  description: "What is known of a fulfillment that is handed over.",
+  fields: (t) => ({
+    tracking: t.field({ type: TrackingInput, description: "How the buyer can follow it." }),
+    estimatedDeliveryAt: t.field({ type: "DateTime", description: "When it should arrive." }),
+    expectedVersion: t.int({ description: orderVersion }),
+  }),
+});
+
+const TrackedStatusEnum = defineEnum<TrackedStatus>("FulfillmentTrackedStatus", {
+  description: "What the carrier, or the shop it is fetched from, tells of a fulfillment.",
+  values: {
+    in_transit: "It is under way.",
+    out_for_delivery: "It is on the last stretch.",
+    ready_for_pickup: "The buyer can fetch it.",
+    returned_to_sender: "It came back undelivered.",
+  },
+});
+
+const FulfillmentTrackInput = builder.inputType("FulfillmentTrackInput", {
+  description: "Where a fulfillment is.",
+  fields: (t) => ({
+    status: t.field({ type: TrackedStatusEnum, required: true, description: "Where it is by now." }),
+    expectedVersion: t.int({ description: orderVersion }),
+  }),
+});
+
+const answerFulfillment = (_context: GraphContext, { order, id }: ChangedFulfillment): FulfillmentView => showPart(order, "fulfillments", id);
+
+orderMutation("fulfillmentCreate", {
+  description: "Puts together what shall go to the buyer, of an order that is confirmed.",
+  on: "orderId",
+  input: FulfillmentCreateInput,
+  type: FulfillmentRef,
+  change: createFulfillment,
+  answer: answerFulfillment,
+});
+
+orderMutation("fulfillmentPack", {
+  description: "Begins to pack: what was ordered beyond the stock is taken from it now. From here on a cancellation is asked for.",
+  on: "fulfillmentId",
+  input: FulfillmentStepInput,
+  type: FulfillmentRef,
+  change: packFulfillment,
+  answer: answerFulfillment,
+});
+
+orderMutation("fulfillmentShip", {
+  description: "Hands a fulfillment over to its carrier, or gives access to what is digital.",
+  on: "fulfillmentId",
+  input: FulfillmentShipInput,
+  type: FulfillmentRef,
+  change: shipFulfillment,
+  answer: answerFulfillment,
+});
+
+orderMutation("fulfillmentTrack", {
+  description: "Says where a fulfillment is. What came back undelivered can be put into another one.",
+  on: "fulfillmentId",
+  input: FulfillmentTrackInput,
+  type: FulfillmentRef,
+  change: trackFulfillment,
+  answer: answerFulfillment,
+});
+
+orderMutation("fulfillmentDeliver", {
+  description: "The buyer has it. An order of which everything arrived and is paid completes by itself.",
+  on: "fulfillmentId",
+  input: FulfillmentStepInput,
+  type: FulfillmentRef,
+  change: deliverFulfillment,
+  answer: answerFulfillment,
+});
+
+orderMutation("fulfillmentFail", {
+  description: "It got lost or broken: the same is promised from the stock again, and can be put into another one.",
+  on: "fulfillmentId",
+  input: FulfillmentStepInput,
+  type: FulfillmentRef,
+  change: failFulfillment,
+  answer: answerFulfillment,
+});
+
+orderMutation("fulfillmentCancel", {
+  description: "Calls a fulfillment off before it is sent; what is in it can be put into another one.",
+  on: "fulfillmentId",
+  input: FulfillmentStepInput,
+  type: FulfillmentRef,
+  change: cancelFulfillment,
+  answer: answerFulfillment,
+});
+
+/** Cancellations of orders: by the buyer or the merchant, and the merchant's answers to a buyer's request. */
+orderMutation("orderCancel", {
+  description:
+    "Cancels an order or some of it, decided by the same rules as `cancellationEligibility` (409 invalid_state gives the reasons). Where a buyer may only ask, it becomes a request that the merchant answers. What was paid for it goes back, and what was reserved is free again.",
+  on: "orderId",
+  callers: buyersAndStaff,
+  input: OrderCancelInput,
+  type: OrderRef,
+  change: cancelOrder,
+  answer: (context, order) => showOrder(order, context),
+});
+
+orderMutation("orderCancellationApprove", {
+  description: "Cancels what a buyer asked to have canceled, if it still can be.",
+  on: "orderId",
+  input: CancellationAnswerInput,
+  type: OrderRef,
+  change: approveCancellation,
+  answer: (context, order) => showOrder(order, context),
+});
+
+orderMutation("orderCancellationDecline", {
+  description: "Tells a buyer that the order is not canceled; all stays as it is.",
+  on: "orderId",
+  input: CancellationAnswerInput,
+  type: OrderRef,
+  change: declineCancellation,
+  answer: (context, order) => showOrder(order, context),
+});
+
+/** Payments: capturing and voiding, and disputes. The provider is called after the answer. */
+interface PaymentMutation<Input extends object> {
+  readonly description: string;
+  readonly input: InputRef<Input>;
+  readonly change: (transaction: Transaction, tenant: OrderTenant, input: Input & PaymentTarget) => Promise<OrderAggregate>;
+}
+
+/** Answers with the payment as it stands now. */
+function paymentMutation<Input extends object>(name: string, { description, input, change }: PaymentMutation<Input>): void {
+  orderMutation(name, {
+    description,
+    on: "paymentId",
+    input,
+    type: PaymentRef,
+    change: async (transaction, tenant, asked) => ({ order: await change(transaction, tenant, asked), paymentId: asked.paymentId }),
+    answer: (_context, { order, paymentId }) => showPart(order, "payments", paymentId),
+  });
+}
+
+paymentMutation("paymentCapture", {
+  description: "Takes what was authorized, no more than is still owed. The provider answers later: `payment.captured` tells.",
+  input: PaymentCaptureInput,
+  change: capturePayment,
+});
+
+paymentMutation("paymentVoid", {
+  description: "Lets go what was authorized and not captured. The provider answers later: `payment.canceled` tells when nothing is left of it.",
+  input: PaymentVoidInput,
+  change: voidPayment,
+});
+
+paymentMutation("paymentDisputeOpen", {
+  description: "Notes that the buyer's bank disputes a payment. Until it is closed nothing is captured, refunded or canceled.",
+  input: DisputeOpenInput,
+  change: openDispute,
+});
+
+paymentMutation("paymentDisputeClose", {
+  description: "Notes how a dispute ended. Lost, what was kept of the payment counts as given back, and the buyer owes that much less.",
+  input: DisputeCloseInput,
+  change: closeDispute,
+});
+
+/** Refunds that the merchant creates. Cancellations and returns create theirs by themselves. */
+orderMutation("refundCreate", {
+  description:
+    "Gives money back for units that were sent, for the shipping, or as a goodwill; never more than was captured. The provider answers later: `refund.succeeded` or `refund.failed` tells.",
+  on: "orderId",
+  input: RefundCreateInput,
+  type: RefundRef,
+  change: createRefund,
+  answer: (_context, { order, refundId }) => showPart(order, "refunds", refundId),
+});
