@@ -4,7 +4,7 @@
  * what the benchmark asks for and no more: no correction of misspelt words, and without words no order but popularity.
  */
 import type { Pool } from "pg";
-import { type HighlightedTitle, highlightTitle } from "#commerce/search/highlight.ts";
+import { type HighlightedTitle, highlightTitle } from "#commerce/search/render-results.ts";
 import { allWords, anyWord, everyForm, type ParsedQuery, parseQuery, wordsToStem } from "#commerce/search/match-query.ts";
 import type { Stems } from "#commerce/search/stems.ts";
 import { chainOf } from "./locales.ts";

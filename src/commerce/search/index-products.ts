@@ -1,10 +1,12 @@
 /**
- * Rebuilds the search index of some products from the catalog, in the caller's transaction, so that a change and what is found of it are one.
- * The number of statements depends on the number of batches, not of products.
+ * Keeps the search index up to date. `indexProducts` rebuilds some products from the catalog, in the caller's transaction, so that a change and
+ * its index are one; the number of statements depends on the number of batches, not of products. The refreshes run in the background, in
+ * transactions of their own: products that changed without their index, and the popularity that browsing is sorted by.
  */
 import { sql } from "kysely";
 import { keptSummary } from "#commerce/catalog/read-summaries.ts";
-import type { Transaction } from "#database/transaction.ts";
+import { inTransaction, type Transaction } from "#database/transaction.ts";
+import type { Database } from "#database/connect.ts";
 import { type DocumentRow, type Draft, draftDocuments, finishDocument, type OfferRow, offerRows, termRows, wordsToStem } from "./index-rows.ts";
 import { loadProducts } from "./load-products.ts";
 import { readStems } from "./stems.ts";
@@ -89,4 +91,134 @@ async function insertTerms(handle: Transaction, rows: readonly { locale: string;
     where not exists (select from search_term t where t.locale = r.locale and t.term = r.term)
     order by locale, term collate "C"
     on conflict do nothing`.execute(handle);
+}
+
+interface MerchantToIndex {
+  readonly merchantId: string;
+  /** Only what has no document yet: what was published while the merchant was suspended. */
+  readonly onlyMissing: boolean;
+  readonly now: Date;
+}
+
+/** Indexes the published products of a merchant, after a change that all of its products depend on. */
+export async function reindexMerchant(transaction: Transaction, { merchantId, onlyMissing, now }: MerchantToIndex): Promise<void> {
+  const missing = onlyMissing ? sql`and not exists (select from search_document d where d.product_id = p.id)` : sql``;
+  const { rows } = await sql<{ id: string }>`
+    select p.id from product p where p.merchant_id = ${merchantId} and p.status = 'published' ${missing} order by p.id`.execute(transaction);
+  await indexProducts(
+    transaction,
+    rows.map(({ id }) => id),
+    now,
+  );
+}
+
+const batchProductsMax = 500;
+
+/**
+ * Indexes products that changed without their index: pre-orders whose date has passed, and products that checkouts and orders sold out or
+ * brought back. Returns how many. Each product is indexed once per run; rows added during the run are left for the next one.
+ */
+export async function refreshDue(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
+  let after = "";
+  for (let total = 0; ;) {
+    const { dueIds, indexed } = await inTransaction(db, (transaction) => refreshBatch(transaction, { now, after }));
+    total += indexed;
+    after = dueIds.at(-1) ?? after;
+    if (dueIds.length < batchProductsMax || signal?.aborted === true) return total;
+  }
+}
+
+interface BatchToRefresh {
+  readonly now: Date;
+  /** The last product of the batch before. */
+  readonly after: string;
+}
+
+async function refreshBatch(
+  transaction: Transaction,
+  batch: BatchToRefresh,
+): Promise<{ readonly dueIds: readonly string[]; readonly indexed: number }> {
+  const due = await findDue(transaction, batch);
+  const dueIds = due.map(({ id }) => id);
+  const arrived = due.filter(({ hasArrived }) => hasArrived).map(({ id }) => id);
+  const ids = new Set([...arrived, ...(await takePutDown(transaction, dueIds))]);
+  await indexProducts(transaction, [...ids], batch.now);
+  return { dueIds, indexed: ids.size };
+}
+
+interface DueProduct {
+  readonly id: string;
+  /** A pre-order no longer. */
+  readonly hasArrived: boolean;
+}
+
+async function findDue(transaction: Transaction, { now, after }: BatchToRefresh): Promise<readonly DueProduct[]> {
+  const { rows } = await sql<DueProduct>`
+    select id, bool_or(has_arrived) as has_arrived from (
+      select product_id as id, false as has_arrived from search_due where product_id > ${after}
+      union all
+      select v.product_id, true from variant v join search_document d on d.product_id = v.product_id
+      where v.available_from <= ${now} and v.available_from > d.indexed_at and v.product_id > ${after}) as due
+    group by id order by id limit ${batchProductsMax}`.execute(transaction);
+  return rows;
+}
+
+/**
+ * What is read of a product afterwards includes the change that put it down: both were committed together. What comes later has a row of its own.
+ * What another process has taken is left to it.
+ */
+async function takePutDown(transaction: Transaction, productIds: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    delete from search_due where id in (select id from search_due where product_id = any(${productIds}::text[]) for update skip locked)
+    returning product_id as id`.execute(transaction);
+  return rows.map(({ id }) => id);
+}
+
+const countedMs = 30 * 86_400_000;
+const batchRowsMax = 500;
+
+interface PopularityRound {
+  readonly db: Database;
+  readonly now: Date;
+  /** Ends it between two batches. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Writes the popularity of products, which is the units ordered in the last 30 days without canceled ones. Only products whose count changed are
+ * written, one transaction per batch; returns how many. The orders are counted once.
+ */
+export async function refreshPopularity({ db, now, signal }: PopularityRound): Promise<number> {
+  const changed = await findChanged(db, now);
+  for (let start = 0; start < changed.length; start += batchRowsMax) {
+    if (signal?.aborted === true) return start;
+    await writeCounts(db, changed.slice(start, start + batchRowsMax));
+  }
+  return changed.length;
+}
+
+interface Counted {
+  readonly id: string;
+  readonly units: number;
+}
+
+async function findChanged(db: Database, now: Date): Promise<readonly Counted[]> {
+  const since = new Date(now.getTime() - countedMs);
+  const { rows } = await sql<Counted>`
+    with sold as (
+      select l.product_id, sum(l.ordered - l.canceled)::int as units from sales_order o join order_line l on l.order_id = o.id
+      where o.placed_at > ${since} and o.placed_at <= ${now} group by l.product_id)
+    select p.id, coalesce(s.units, 0) as units from product p left join sold s on s.product_id = p.id
+    where p.status = 'published' and p.popularity <> coalesce(s.units, 0) order by p.id`.execute(db);
+  return rows;
+}
+
+/** Products in the order of their ids, as whoever indexes them does. Nothing a client reads of a product changes: its version stays. */
+function writeCounts(db: Database, rows: readonly Counted[]): Promise<unknown> {
+  const counts = sql`unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ units }) => units)}::int[]) as c(id, units)`;
+  return inTransaction(db, async (transaction) => {
+    await sql`select 1 from product where id = any(${rows.map(({ id }) => id)}::text[]) order by id for no key update`.execute(transaction);
+    await sql`update product p set popularity = c.units from ${counts} where p.id = c.id`.execute(transaction);
+    await sql`update search_offer o set popularity = c.units from ${counts} where o.product_id = c.id`.execute(transaction);
+  });
 }

@@ -1,6 +1,6 @@
 /**
  * Counts what buyers search for, by day, in memory; written down every ten seconds, and what fewer than three clients searched for never. Nothing of it
- * waits for the database, and nothing of it can fail a search.
+ * waits for the database, and nothing of it can fail a search. A query that looks like personal data is not counted at all.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
@@ -8,6 +8,7 @@ import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
+import { isGtin } from "#commerce/catalog/write-variant-faults.ts";
 
 /** What one client searches for says something about that client. */
 export const clientsMin = 3;
@@ -141,4 +142,14 @@ const dayMs = 86_400_000;
 export async function sweepSearchCounts(db: Database, now: Date): Promise<void> {
   const oldest = new Date(now.getTime() - keptDays * dayMs).toISOString().slice(0, 10);
   await sql`delete from search_query_day where day < ${oldest}::date`.execute(db);
+}
+
+const mailAddress = /\S@\S/;
+/** Nine digits or more, however they are grouped: telephone numbers, accounts, cards. With what letters stand right beside them. */
+const longNumber = /[\p{L}\p{Nd}]*\p{Nd}(?:[\s()/.\p{Pd}]{0,3}\p{Nd}){8,}[\p{L}\p{Nd}]*/gu;
+
+/** Whether the query contains an e-mail address or a long number. Names cannot be recognized; a valid GTIN is not personal. */
+export function isPersonal(query: string): boolean {
+  const text = query.normalize("NFKC");
+  return mailAddress.test(text) || (text.match(longNumber) ?? []).some((number) => !isGtin(number));
 }

@@ -1,5 +1,10 @@
-/** The stems of words, from the dictionaries every PostgreSQL brings along. They get folded words, one at a time, so no parser is involved. */
+/**
+ * The stems of words, from the dictionaries that every PostgreSQL has. They get folded words, one at a time, so no parser is involved. Stems of
+ * words that were searched for are cached: they never change. The languages in use may change at any time; each search checks them and
+ * clears the cache when they did.
+ */
 import { sql } from "kysely";
+import { LRUCache } from "lru-cache";
 import type { Reader } from "#database/transaction.ts";
 
 /** Language → PostgreSQL's name of it. */
@@ -56,3 +61,100 @@ export async function readStems(reader: Reader, wanted: ReadonlyMap<string, Read
     group by l.key`.execute(reader);
   return new Map(rows.map(({ stemmer, words, stems }) => [stemmer, new Map(words.map((word, index) => [word, stems[index] ?? word]))]));
 }
+
+/** At least one entry; `simple` stands for the languages without a stemmer. */
+export async function readStemsInUse(reader: Reader, words: ReadonlySet<string>): Promise<Stems> {
+  // Steps from locale to locale in the index instead of reading the vocabulary.
+  const { rows } = await sql<{ stemmer: string; stems: string[] | null }>`
+    with recursive used(locale) as (
+      (select locale from search_term order by locale limit 1)
+      union all
+      select (select t.locale from search_term t where t.locale > u.locale order by t.locale limit 1) from used u where u.locale is not null
+    ), language as (
+      select distinct coalesce(${JSON.stringify(stemmerNames)}::json ->> split_part(locale, '-', 1), ${unstemmed}) as stemmer from used where locale is not null
+    )
+    select l.stemmer, (select array_agg(coalesce((ts_lexize(d.oid::regdictionary, w.word))[1], '') order by w.place)
+      from pg_ts_dict d, unnest(${[...words]}::text[]) with ordinality as w(word, place) where d.dictname = l.stemmer || '_stem') as stems
+    from language l order by l.stemmer`.execute(reader);
+  if (rows.length === 0) return new Map([[unstemmed, new Map()]]);
+  return new Map(
+    rows.map(({ stemmer, stems }) => [stemmer, new Map([...words].flatMap((word, index) => (stems === null ? [] : [[word, stems[index] ?? word]])))]),
+  );
+}
+
+interface Known {
+  /** The stemmers of the languages in use; none: not known yet. */
+  stemmers: readonly string[];
+  /** Word → stemmer → its stem. */
+  readonly words: LRUCache<string, ReadonlyMap<string, string>>;
+}
+
+const wordsMax = 20_000;
+const knownBy = new WeakMap<Reader, Known>();
+
+function knownOf(reader: Reader): Known {
+  const known = knownBy.get(reader) ?? { stemmers: [], words: new LRUCache({ max: wordsMax }) };
+  knownBy.set(reader, known);
+  return known;
+}
+
+export async function stemsOf(reader: Reader, words: ReadonlySet<string>): Promise<Stems> {
+  const known = knownOf(reader);
+  // Somebody else may learn or forget while this waits: what comes out is of one look at what is known, and of what was read for it.
+  const { stemmers, words: kept } = known;
+  const found = new Map([...words].flatMap((word) => [[word, kept.get(word)] as const]));
+  const missing = new Set([...words].filter((word) => found.get(word) === undefined));
+  if (missing.size === 0 && stemmers.length > 0) return byStemmer(stemmers, found);
+  const read = await readStemsInUse(reader, missing);
+  const inUse = [...read.keys()];
+  // Another language is in use by now: what was known is of no use then, and all is in one more statement.
+  if (stemmers.length > 0 && !areSame(stemmers, inUse)) {
+    forget(known);
+    return stemsOf(reader, words);
+  }
+  for (const word of missing) found.set(word, stemsIn(read, word));
+  if (known.stemmers.length === 0 || areSame(known.stemmers, inUse)) {
+    known.stemmers = inUse;
+    for (const word of missing) known.words.set(word, stemsIn(read, word));
+  }
+  return byStemmer(inUse, found);
+}
+
+type Found = ReadonlyMap<string, ReadonlyMap<string, string> | undefined>;
+
+const byStemmer = (stemmers: readonly string[], found: Found): Stems => new Map(stemmers.map((stemmer) => [stemmer, ofStemmer(stemmer, found)]));
+
+function ofStemmer(stemmer: string, found: Found): ReadonlyMap<string, string> {
+  const stems = new Map<string, string>();
+  for (const [word, own] of found) {
+    const stem = own?.get(stemmer);
+    if (stem !== undefined) stems.set(word, stem);
+  }
+  return stems;
+}
+
+function stemsIn(read: Stems, word: string): ReadonlyMap<string, string> {
+  const stems = new Map<string, string>();
+  for (const [stemmer, own] of read) {
+    const stem = own.get(word);
+    if (stem !== undefined) stems.set(stemmer, stem);
+  }
+  return stems;
+}
+
+/** Whether what is known fits the locales that there are documents in; what does not is forgotten. */
+export function areStemsCurrent(reader: Reader, locales: readonly (string | null)[]): boolean {
+  const known = knownOf(reader);
+  const stemmers = [...new Set(locales.flatMap((locale) => (locale === null ? [] : [stemmerOf(locale)])))].toSorted();
+  if (areSame(known.stemmers, stemmers.length === 0 ? [unstemmed] : stemmers)) return true;
+  forget(known);
+  return false;
+}
+
+function forget(known: Known): void {
+  known.stemmers = [];
+  known.words.clear();
+}
+
+const areSame = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length === other.length && one.every((stemmer, index) => stemmer === other[index]);

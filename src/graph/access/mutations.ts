@@ -1,7 +1,7 @@
 /** Letting in and shutting out: merchants, apps and installations. */
 import { z } from "zod";
 import { changeInstallation, createApp, createInstallation, createMerchant, updateMerchant } from "#access/tenants/tenants.ts";
-import { reindexMerchant } from "#commerce/search/reindex-merchant.ts";
+import { reindexMerchant } from "#commerce/search/index-products.ts";
 import { builder, platform, staff } from "#graph/builder.ts";
 import { expectedVersion } from "#graph/catalog/inputs.ts";
 import type { GraphContext } from "#graph/context.ts";

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { ProductSummary } from "#commerce/catalog/render-product.ts";
 import { renderSummary } from "#commerce/catalog/render-summary.ts";
-import { isPersonal } from "#commerce/search/personal-query.ts";
+import { isPersonal } from "#commerce/search/search-counts.ts";
 import type { SearchInput } from "#commerce/search/search-form.ts";
 import { type SearchResult, searchProducts } from "#commerce/search/search-products.ts";
 import { failAt } from "#foundation/failure.ts";

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { holdStock, releaseHolds } from "#commerce/inventory/reservations.ts";
-import { refreshDue } from "#commerce/search/refresh-due.ts";
+import { refreshDue } from "#commerce/search/index-products.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { makeSession } from "#test/commerce/promotions/promotions-world.ts";
 import { createWorld, makePublished, startOfWorld, type World } from "#test/commerce/writes-world.ts";

@@ -1,4 +1,5 @@
 /** The driver between the queue and a provider that does what it likes: nothing is asked twice that was known, and nothing unknown is forgotten. */
+import { createServiceEvents } from "#foundation/events.ts";
 import { setImmediate } from "node:timers/promises";
 import { sql } from "kysely";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -39,7 +40,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     const now = world.clock.now();
     const { keyring } = world.app.services;
     return inTransaction(db, (transaction) =>
-      startPayment(transaction, { merchantId, sessionId, amountMinor: 1000, currency: "EUR", token, keyring, now, wakePayments: () => undefined }),
+      startPayment(transaction, { merchantId, sessionId, amountMinor: 1000, currency: "EUR", token, keyring, now, events: createServiceEvents() }),
     );
   };
   const queue = (paymentId: string, kind: "capture" | "refund" | "void"): Promise<string> =>
@@ -50,7 +51,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
         kind,
         amountMinor: 1000,
         now: world.clock.now(),
-        wakePayments: () => undefined,
+        events: createServiceEvents(),
       }),
     );
 

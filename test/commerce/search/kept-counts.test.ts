@@ -1,8 +1,7 @@
 /** What search keeps in memory is never older than what it shows: counts of a browse, and stems of words. */
 import { sql } from "kysely";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { indexProducts } from "#commerce/search/index-products.ts";
-import { refreshPopularity } from "#commerce/search/refresh-popularity.ts";
+import { indexProducts, refreshPopularity } from "#commerce/search/index-products.ts";
 import type { SearchInput } from "#commerce/search/search-form.ts";
 import { searchProducts, type SearchResult } from "#commerce/search/search-products.ts";
 import type { OpenDatabase } from "#database/connect.ts";

@@ -1,6 +1,6 @@
 /** What is typed about a person is told from what a shop has. */
 import { expect, it } from "vitest";
-import { isPersonal } from "#commerce/search/personal-query.ts";
+import { isPersonal } from "#commerce/search/search-counts.ts";
 
 it.each([
   "anna.schmidt@example.com",

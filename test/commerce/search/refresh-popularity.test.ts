@@ -1,7 +1,7 @@
 /** What browsing is sorted by follows what was ordered in the last 30 days. */
 import { sql } from "kysely";
 import { expect, it } from "vitest";
-import { refreshPopularity } from "#commerce/search/refresh-popularity.ts";
+import { refreshPopularity } from "#commerce/search/index-products.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { insertOrder } from "#test/support/orders.ts";
 import { createWorld, type World } from "#test/support/world.ts";

@@ -1,0 +1,177 @@
+/** Renders what a search found: the hits with their highlighted titles, and the facets with labels and price ranges. Pure. */
+import { LRUCache } from "lru-cache";
+import type { SummaryRow } from "#commerce/catalog/read-summaries.ts";
+import { chooseLocale } from "#foundation/locales.ts";
+import { exponentOf } from "#foundation/money.ts";
+import { escapeHtml } from "#foundation/text.ts";
+import { bucketsMax, type RawFacets } from "./search-statement.ts";
+import { priceSteps } from "./offer-key.ts";
+import type { ParsedQuery } from "./match-query.ts";
+import type { Stems } from "./stems.ts";
+import { cutDense, cutWords, fold, type Word } from "./tokens.ts";
+
+export interface SearchHit {
+  readonly productId: string;
+  readonly locale: string;
+  readonly score: number;
+  readonly matched: readonly MatchedField[];
+  readonly titleHighlight: string | null;
+}
+
+type MatchedField = "sku" | "title" | "brand" | "category" | "description";
+
+/** A row of the page, as the search statement returns it. */
+export interface RawHit extends SummaryRow {
+  readonly score: number;
+  /** With words alone, as all that follows. */
+  readonly stemmer?: string;
+  readonly titleStems?: readonly (string | null)[] | null;
+  readonly inCode?: boolean;
+  readonly inTitle?: boolean;
+  readonly inBrand?: boolean;
+  readonly inCategory?: boolean;
+  readonly inText?: boolean;
+}
+
+export function toHit(hit: RawHit, query: ParsedQuery, stems: Stems): SearchHit {
+  const { score, stemmer, titleStems = null } = hit;
+  const { id, locale, title } = hit.kept;
+  if (stemmer === undefined) return { productId: id, locale, score, matched: [], titleHighlight: null };
+  const titleHighlight = highlightTitle({ title, stemmer, titleStems }, query, stems);
+  return { productId: id, locale, score, matched: matchedIn(hit), titleHighlight };
+}
+
+function matchedIn({ inCode, inTitle, inBrand, inCategory, inText }: RawHit): MatchedField[] {
+  const fields: Readonly<Record<MatchedField, boolean | undefined>> = {
+    sku: inCode,
+    title: inTitle,
+    brand: inBrand,
+    category: inCategory,
+    description: inText,
+  };
+  return (Object.keys(fields) as MatchedField[]).filter((field) => fields[field] === true);
+}
+
+export interface Facet {
+  readonly key: "category" | "merchant" | "brand" | "availability" | "price";
+  readonly buckets: readonly Bucket[];
+}
+
+interface Bucket {
+  readonly value: string;
+  readonly label: string;
+  readonly count: number;
+}
+
+export function toFacets(raw: RawFacets, locale: string, currency: string | null): Facet[] {
+  const categories = raw.category.map(({ slug, names, defaultLocale, count }) => {
+    const labels = names ?? {};
+    const chosen = chooseLocale(Object.keys(labels), [locale], [defaultLocale ?? ""]);
+    return { value: slug, label: (chosen === undefined ? undefined : labels[chosen]) ?? slug, count };
+  });
+  return [
+    { key: "category", buckets: categories },
+    { key: "merchant", buckets: raw.merchant.map(({ value, label, count }) => ({ value, label, count })) },
+    { key: "brand", buckets: raw.brand.map(({ value, count }) => ({ value, label: value, count })) },
+    // The words of the contract; who shows them has the words of their own language.
+    { key: "availability", buckets: raw.availability.map(({ value, count }) => ({ value, label: value, count })) },
+    { key: "price", buckets: currency === null ? [] : priceBuckets(raw.price, locale, currency) },
+  ];
+}
+
+/** `from-to` in minor units, `to` not included; what is beyond the twentieth range is in the last one, which then is open. */
+function priceBuckets(counts: RawFacets["price"], locale: string, currency: string): Bucket[] {
+  const shown = counts.slice(0, bucketsMax).map(({ step, count }) => ({ from: priceSteps[step - 1] ?? 0, to: priceSteps[step], count }));
+  const rest = counts.slice(bucketsMax).reduce((sum, { count }) => sum + count, 0);
+  return shown.map(({ from, to, count }, index) => {
+    const isOpen = to === undefined || (rest > 0 && index === shown.length - 1);
+    const range = { from, to: isOpen ? undefined : to };
+    return { value: `${from}-${range.to ?? ""}`, label: labelOf(range, locale, currency), count: isOpen ? count + rest : count };
+  });
+}
+
+interface PriceSpan {
+  readonly from: number;
+  /** Undefined: it is open. */
+  readonly to: number | undefined;
+}
+
+const labelsMax = 20_000;
+/** The same few ranges in the same few locales and currencies, and dear to write. */
+const labels = new LRUCache<string, string>({ max: labelsMax });
+
+function labelOf(range: PriceSpan, locale: string, currency: string): string {
+  const key = `${locale} ${currency} ${range.from} ${range.to ?? ""}`;
+  let label = labels.get(key);
+  if (label === undefined) labels.set(key, (label = writeLabel(range, locale, currency)));
+  return label;
+}
+
+function writeLabel({ from, to }: PriceSpan, locale: string, currency: string): string {
+  const exponent = exponentOf(currency);
+  const format = new Intl.NumberFormat(locale, { style: "currency", currency, minimumFractionDigits: 0, maximumFractionDigits: exponent });
+  const low = from / 10 ** exponent;
+  return to === undefined ? `${format.format(low)} +` : format.formatRange(low, to / 10 ** exponent);
+}
+
+/** Marks in a title what the query found in it. The title is cut the same way as for the index, so that word n here is word n there. */
+export interface HighlightedTitle {
+  readonly title: string;
+  readonly stemmer: string;
+  /** The stem of each of its words; null where the language has no stemmer. */
+  readonly titleStems: readonly (string | null)[] | null;
+}
+
+/** The title as HTML with `<mark>`, or null when no word of it matched. */
+export function highlightTitle({ title, stemmer, titleStems }: HighlightedTitle, query: ParsedQuery, stems: Stems): string | null {
+  const known = stems.get(stemmer);
+  const stemsAsked = new Set(query.words.map(({ text }) => known?.get(text)).filter((stem) => stem !== undefined && stem !== ""));
+  const marked = cutWords(title).flatMap((word, index) =>
+    word.isDense ? markDense(title, word, query) : isAsked(word, query) || stemsAsked.has(titleStems?.[index] ?? "") ? [word] : [],
+  );
+  return marked.length === 0 ? null : write(title, marked);
+}
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+function isAsked(word: Word, { words, code }: ParsedQuery): boolean {
+  const isPrefix = words.at(-1)?.isDense === false && word.text.startsWith(words.at(-1)?.text ?? word.text);
+  return isPrefix || words.some(({ text }) => text === word.text) || (words.length > 1 && code !== null && word.text.startsWith(code));
+}
+
+const clusters = new Intl.Segmenter("en", { granularity: "grapheme" });
+
+/** Where the segments of the query's dense words stand in it. Folding may change the length, so it is followed cluster by cluster. */
+function markDense(title: string, { start, end }: Word, query: ParsedQuery): Range[] {
+  const parts = [...clusters.segment(title.slice(start, end))].map(({ segment, index }) => ({
+    text: fold(segment),
+    start: start + index,
+    end: start + index + segment.length,
+  }));
+  const places = parts.flatMap(({ text }, index) => Array.from({ length: text.length }, () => index));
+  const folded = parts.map(({ text }) => text).join("");
+  const dense = query.words.filter(({ isDense }) => isDense).map(({ text }) => text);
+  const asked = new Set([...dense, ...dense.flatMap(cutDense)]);
+  const hits = new Set<number>();
+  for (const text of asked) {
+    for (let at = folded.indexOf(text); at >= 0; at = folded.indexOf(text, at + 1)) {
+      for (const place of places.slice(at, at + text.length)) hits.add(place);
+    }
+  }
+  return parts.filter((_, index) => hits.has(index));
+}
+
+function write(title: string, ranges: readonly Range[]): string {
+  let html = "";
+  let at = 0;
+  for (const [index, { start, end }] of ranges.entries()) {
+    const isContinued = ranges[index + 1]?.start === end;
+    const isContinuing = index > 0 && ranges[index - 1]?.end === start;
+    html += `${escapeHtml(title.slice(at, start))}${isContinuing ? "" : "<mark>"}${escapeHtml(title.slice(start, end))}${isContinued ? "" : "</mark>"}`;
+    at = end;
+  }
+  return html + escapeHtml(title.slice(at));
+}
