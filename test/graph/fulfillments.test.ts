@@ -1,7 +1,7 @@
 /** Fulfillments: which mutation is allowed where, for each way of reaching the buyer, and what the order must be like. */
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate, OrderFulfillment } from "#commerce/orders/order-aggregate.ts";
-import { type FulfillmentStatus, fulfillmentStatuses } from "#commerce/orders/order-words.ts";
+import { type FulfillmentStatus, fulfillmentStatuses } from "#commerce/orders/order-states.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { eventsOf } from "#test/operations/cart-calls.ts";
 import { insertOrder, readOrder } from "#test/support/orders.ts";

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { expect } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import type { FulfillmentStatus } from "#commerce/orders/order-words.ts";
+import type { FulfillmentStatus } from "#commerce/orders/order-states.ts";
 import { outstandingMinor } from "#commerce/orders/order-statuses.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { insertRows } from "#demo/rows/insert-rows.ts";

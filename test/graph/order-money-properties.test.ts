@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import fc from "fast-check";
 import { beforeAll, expect, it } from "vitest";
-import { refundableMinor } from "#commerce/orders/cancel-lines.ts";
+import { refundableMinor } from "#commerce/orders/order-value.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { makePromotion } from "#test/operations/cart-calls.ts";

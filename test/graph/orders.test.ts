@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { type OrderStatus, orderStatuses } from "#commerce/orders/order-words.ts";
+import { type OrderStatus, orderStatuses } from "#commerce/orders/order-states.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { askGraph, eventsOf } from "#test/operations/cart-calls.ts";

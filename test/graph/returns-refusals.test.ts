@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { returnTransitions, type ReturnStep, returnSteps } from "#commerce/after-sales/return-transitions.ts";
 import type { OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
-import { returnStatuses, type ReturnStatus } from "#commerce/orders/order-words.ts";
+import { returnStatuses, type ReturnStatus } from "#commerce/orders/order-states.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { insertOrder, readOrder } from "#test/support/orders.ts";
 import { useWorld } from "#test/support/use-world.ts";

@@ -15,7 +15,7 @@ const afterSales = "{eligibility,option,order-options,return-options,warranty-op
 export const modules: readonly MutatedModule[] = [
   {
     name: "money",
-    mutate: ["src/foundation/money.ts", "src/commerce/pricing/*.ts", "src/commerce/orders/unit-share.ts", "src/commerce/orders/cancel-lines.ts"],
+    mutate: ["src/foundation/money.ts", "src/commerce/pricing/*.ts", "src/commerce/orders/order-value.ts", "src/commerce/orders/order-value.ts"],
     tests: ["test/foundation/values.test.ts", "test/commerce/pricing/*.test.ts", "test/commerce/orders/{unit-share,cancel-lines}.test.ts"],
     hasDatabase: false,
   },
@@ -61,7 +61,7 @@ export const modules: readonly MutatedModule[] = [
   {
     // What may be asked for after the sale, and until when.
     name: "after-sales",
-    mutate: [`src/commerce/after-sales/${afterSales}`, "src/commerce/orders/deadlines.ts"],
+    mutate: [`src/commerce/after-sales/${afterSales}`, "src/commerce/orders/order-terms.ts"],
     tests: [
       "test/commerce/eligibility/{after-sales*,line-units,order-level,terms,warranty,deadlines,windows,words,properties}.test.ts",
       "test/commerce/after-sales/plan-return.test.ts",

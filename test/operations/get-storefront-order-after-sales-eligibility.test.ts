@@ -1,7 +1,7 @@
 /** getStorefrontOrderAfterSalesEligibility: the whole answer, the facts that no order says of itself, and who is told. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { sql } from "kysely";
-import { returnKinds } from "#commerce/orders/order-words.ts";
+import { returnKinds } from "#commerce/orders/order-states.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { type Contract, readContract } from "#test/support/openapi.ts";

@@ -4,7 +4,7 @@
  */
 import { bestDecision, type Decision, validUntil } from "#commerce/orders/eligibility-reason.ts";
 import type { LineQuantity, OrderAggregate, OrderLine, OrderReturn } from "#commerce/orders/order-aggregate.ts";
-import { type ReturnKind, returnKinds } from "#commerce/orders/order-words.ts";
+import { type ReturnKind, returnKinds } from "#commerce/orders/order-states.ts";
 import { money } from "#foundation/money.ts";
 import { isOpenCase, undeliveredUnits } from "./line-units.ts";
 import { turnsOfWindows, windowsOf } from "./line-windows.ts";

@@ -5,7 +5,7 @@
 import { giveBackStock, reserveStock } from "#commerce/inventory/reservations.ts";
 import { type OrderHappening, type OrderTenant, refuseOrder } from "#commerce/orders/change-order.ts";
 import type { LineQuantity, OrderAggregate, OrderFulfillment, OrderReturn } from "#commerce/orders/order-aggregate.ts";
-import type { FulfillmentStatus } from "#commerce/orders/order-words.ts";
+import type { FulfillmentStatus } from "#commerce/orders/order-states.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 

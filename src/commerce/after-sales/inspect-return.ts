@@ -5,7 +5,7 @@
 import { requireNoFaults, type Faults, textFaults } from "#foundation/faults.ts";
 import { restock } from "#commerce/inventory/reservations.ts";
 import type { OrderOutcome, OrderTenant } from "#commerce/orders/change-order.ts";
-import { noteMax } from "#commerce/orders/chosen-lines.ts";
+import { noteMax } from "#commerce/orders/order-checks.ts";
 import type { OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { ChangedPart } from "./change-part.ts";

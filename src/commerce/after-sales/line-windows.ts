@@ -1,9 +1,17 @@
 /** All the times that run for a line after its sale, each counted once for all that asks for it. */
 import { isInUnion } from "#commerce/markets/eea.ts";
 import { guaranteeMonthsMin } from "#commerce/markets/policy-rules.ts";
-import { arrivalOf, lostAt, turnsOf, type Window, windowFrom, withdrawalFromPlacing, withdrawalWindow } from "#commerce/orders/deadlines.ts";
+import {
+  arrivalOf,
+  lostAt,
+  policyOf,
+  turnsOf,
+  type Window,
+  windowFrom,
+  withdrawalFromPlacing,
+  withdrawalWindow,
+} from "#commerce/orders/order-terms.ts";
 import type { OrderAggregate, OrderLine, OrderWarranty } from "#commerce/orders/order-aggregate.ts";
-import { policyOf } from "#commerce/orders/order-policies.ts";
 
 export interface LineWindows {
   readonly returns: Window;

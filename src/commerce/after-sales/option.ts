@@ -1,9 +1,9 @@
 /** One thing that a buyer may ask for after the sale: whether, of how many, until when, and on which terms. */
 import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
-import type { Window } from "#commerce/orders/deadlines.ts";
+import type { Window } from "#commerce/orders/order-terms.ts";
 import { type Decision, decisionOf } from "#commerce/orders/eligibility-reason.ts";
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
-import type { ReturnKind } from "#commerce/orders/order-words.ts";
+import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import type { Money } from "#foundation/money.ts";
 import type { LineWindows } from "./line-windows.ts";
 import type { AfterSalesReason, ReturnReason } from "./reasons.ts";

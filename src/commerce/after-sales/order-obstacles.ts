@@ -1,6 +1,6 @@
 /** What stands against anything being asked for after the sale: what the order is like, what was sold, and what the merchant's rules say. */
 import type { ReturnRules } from "#commerce/markets/policy-rules.ts";
-import { isOver, type Window } from "#commerce/orders/deadlines.ts";
+import { isOver, type Window } from "#commerce/orders/order-terms.ts";
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import { noUnitsReason, returnableUnits } from "./line-units.ts";
 import type { Asked } from "./option.ts";

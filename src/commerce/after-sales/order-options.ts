@@ -1,5 +1,5 @@
 /** What a buyer may ask for about the order as a whole: its lines' own options together. */
-import type { Window } from "#commerce/orders/deadlines.ts";
+import type { Window } from "#commerce/orders/order-terms.ts";
 import { bestDecision, withoutRepeats } from "#commerce/orders/eligibility-reason.ts";
 import type { LineQuantity, OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { money } from "#foundation/money.ts";

@@ -4,10 +4,10 @@
  */
 import { faultAt, requireNoFaults } from "#foundation/faults.ts";
 import { orderConflict } from "#commerce/orders/change-order.ts";
-import { requireChoosable, requireKnownLines } from "#commerce/orders/chosen-lines.ts";
+import { requireChoosable, requireKnownLines } from "#commerce/orders/order-checks.ts";
 import type { Decision } from "#commerce/orders/eligibility-reason.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
-import type { ReturnKind } from "#commerce/orders/order-words.ts";
+import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import { fail } from "#foundation/failure.ts";
 import { optionFor } from "./eligibility.ts";
 import type { AfterSalesFacts, AfterSalesOption } from "./option.ts";

@@ -4,7 +4,7 @@
  */
 import { type Faults, faultAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { changeLocked, lockOrder, type OrderOutcome, type OrderTarget, type OrderTenant } from "#commerce/orders/change-order.ts";
-import { chosenFaults, noteMax } from "#commerce/orders/chosen-lines.ts";
+import { chosenFaults, noteMax } from "#commerce/orders/order-checks.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";

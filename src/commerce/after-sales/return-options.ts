@@ -1,8 +1,7 @@
 /** What a buyer may send back, or have the money for without sending it back, and on which terms. Each for one kind of reason: the merchant's fault, or not. */
 import type { ReturnMethod, ReturnRules } from "#commerce/markets/policy-rules.ts";
-import { isOver } from "#commerce/orders/deadlines.ts";
-import { policyOf } from "#commerce/orders/order-policies.ts";
-import type { ReturnKind } from "#commerce/orders/order-words.ts";
+import { isOver, policyOf } from "#commerce/orders/order-terms.ts";
+import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import { money } from "#foundation/money.ts";
 import { undeliveredUnits, withdrawableUnsent } from "./line-units.ts";
 import type { AfterSalesOption, Asked, AskedOfLine, OptionFee, OptionTerms } from "./option.ts";

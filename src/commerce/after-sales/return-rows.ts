@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { OrderTenant } from "#commerce/orders/change-order.ts";
 import type { LineQuantity, OrderReturn } from "#commerce/orders/order-aggregate.ts";
-import type { ReturnStatus } from "#commerce/orders/order-words.ts";
+import type { ReturnStatus } from "#commerce/orders/order-states.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { isOfUnsent } from "./line-units.ts";
 import { isLost } from "./reasons.ts";

@@ -3,7 +3,7 @@
  * way; one that is sent says so first. Whatever is not in this table is refused.
  */
 import type { OrderReturn } from "#commerce/orders/order-aggregate.ts";
-import type { ReturnStatus } from "#commerce/orders/order-words.ts";
+import type { ReturnStatus } from "#commerce/orders/order-states.ts";
 import { fail, type Failure, type FailureCode } from "#foundation/failure.ts";
 
 export const returnSteps = ["approve", "decline", "track", "receive", "inspect", "close", "cancel"] as const;

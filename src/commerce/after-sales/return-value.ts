@@ -1,9 +1,9 @@
 /** What units that come back are worth to their buyer: their share of the order, less the fees that the buyer bears. */
 import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
-import { shippingLeftMinor, unitsValueMinor } from "#commerce/orders/cancel-lines.ts";
+import { shippingLeftMinor, unitsValueMinor } from "#commerce/orders/order-value.ts";
 import type { LineQuantity, OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import type { ReturnKind } from "#commerce/orders/order-words.ts";
-import { policyOf } from "#commerce/orders/order-policies.ts";
+import type { ReturnKind } from "#commerce/orders/order-states.ts";
+import { policyOf } from "#commerce/orders/order-terms.ts";
 import { mulDivHalfEven } from "#commerce/pricing/allocate.ts";
 import { paidBackUnits } from "./line-units.ts";
 

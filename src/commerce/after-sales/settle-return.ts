@@ -4,7 +4,7 @@
  * less was accepted, what that is worth. An authorization that nothing is owed of any more is let go. Credit is the merchant's own books' affair: the money
  * of the order stays where it is, and the return tells how much it is.
  */
-import { refundableMinor } from "#commerce/orders/cancel-lines.ts";
+import { refundableMinor } from "#commerce/orders/order-value.ts";
 import type { OrderHappening, OrderOutcome, OrderTenant } from "#commerce/orders/change-order.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import { wantedOf } from "#commerce/orders/order-statuses.ts";

@@ -1,7 +1,6 @@
 /** The policies of an order that its after-sales are decided by, as they are shown. */
-import type { WindowClock } from "#commerce/orders/deadlines.ts";
+import { policyOf, type WindowClock } from "#commerce/orders/order-terms.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { policyOf } from "#commerce/orders/order-policies.ts";
 
 export interface AfterSalesPolicy {
   readonly id: string;

@@ -1,8 +1,7 @@
 /** What a buyer may have repaired or replaced: under a warranty that is registered, or by the law's guarantee without one. */
-import { isOver, type Window } from "#commerce/orders/deadlines.ts";
+import { isOver, policyOf, type Window } from "#commerce/orders/order-terms.ts";
 import type { OrderWarranty } from "#commerce/orders/order-aggregate.ts";
-import type { ReturnStatus } from "#commerce/orders/order-words.ts";
-import { policyOf } from "#commerce/orders/order-policies.ts";
+import type { ReturnStatus } from "#commerce/orders/order-states.ts";
 import { registrationOf } from "./line-windows.ts";
 import { type AfterSalesOption, type AskedOfLine, type OptionTerms, toOption } from "./option.ts";
 import { orderObstacles, returnable } from "./order-obstacles.ts";

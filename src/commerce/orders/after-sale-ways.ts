@@ -2,9 +2,8 @@
  * What a buyer may do about what can no longer be canceled: send it back, or withdraw from it. Only as a hint where to ask; how much, and on which
  * terms, the after-sales tell.
  */
-import { arrivalOf, isOver, turnsOf, type Window, windowFrom, withdrawalFromPlacing, withdrawalWindow } from "./deadlines.ts";
+import { arrivalOf, isOver, policyOf, turnsOf, type Window, windowFrom, withdrawalFromPlacing, withdrawalWindow } from "./order-terms.ts";
 import type { OrderAggregate, OrderLine } from "./order-aggregate.ts";
-import { policyOf } from "./order-policies.ts";
 import { wantedOf } from "./order-statuses.ts";
 
 export interface AfterSaleWays {

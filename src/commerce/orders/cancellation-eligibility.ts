@@ -4,14 +4,14 @@
  */
 import { type Money, money } from "#foundation/money.ts";
 import { afterSaleWays } from "./after-sale-ways.ts";
-import { cancellationValue } from "./cancel-lines.ts";
+import { cancellationValue } from "./order-value.ts";
 import { type AssessedLine, assessLines, windowEndOf } from "./cancellation-obstacles.ts";
 import { cancellationReasonChoices, type CancellationReasonView, type ReasonChoice } from "./cancellation-reasons.ts";
 import { bestDecision, type Decision, decisionOf, validUntil, withoutRepeats } from "./eligibility-reason.ts";
 import type { LineQuantity, OrderAggregate } from "./order-aggregate.ts";
-import type { OrderActor } from "./order-words.ts";
+import type { OrderActor } from "./order-states.ts";
 import { breaksMinimum } from "./promotion-minimum.ts";
-import { policyOf, type PolicyOfType } from "./order-policies.ts";
+import { policyOf, type PolicyOfType } from "./order-terms.ts";
 import { authorizedMinor, wantedOf } from "./order-statuses.ts";
 
 export interface CancellationLine {

@@ -4,7 +4,7 @@ import { type CancellationReasonView, obstacle } from "./cancellation-reasons.ts
 import { setsOf } from "./cancellation-sets.ts";
 import { decisionOf } from "./eligibility-reason.ts";
 import type { OrderAggregate, OrderLine } from "./order-aggregate.ts";
-import type { FulfillmentStatus, OrderActor, ReturnStatus } from "./order-words.ts";
+import type { FulfillmentStatus, OrderActor, ReturnStatus } from "./order-states.ts";
 import { wantedOf } from "./order-statuses.ts";
 
 export interface AssessedLine {

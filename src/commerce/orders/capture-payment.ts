@@ -1,9 +1,10 @@
 /** Takes money that was authorized. Here the provider is asked for it; what it answers is written when it has answered. */
+import {} from "#foundation/events.ts";
 import { requireNoFaults } from "#foundation/faults.ts";
 import { queueOperation } from "#commerce/payments/payment-operations.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { money } from "#foundation/money.ts";
-import { amountFaults, type AmountInput, requireCurrency } from "./amount-input.ts";
+import { amountFaults, type AmountInput, requireCurrency } from "./order-checks.ts";
 import { changeLocked, type OrderTenant, refuseOrder } from "./change-order.ts";
 import type { OrderAggregate } from "./order-aggregate.ts";
 import { capturableMinor, lockWithOrder, type PaymentOfOrder, type PaymentTarget } from "./order-payment.ts";
@@ -19,12 +20,12 @@ export async function capturePayment(transaction: Transaction, tenant: OrderTena
   const found = await lockWithOrder(transaction, tenant, input.paymentId);
   requireCurrency(found.order, input.amount);
   const amountMinor = amountToCapture(found, input.amount?.amountMinor);
-  const { merchantId, now, wakePayments } = tenant;
+  const { merchantId, now, events } = tenant;
   return changeLocked(transaction, tenant, {
     order: found.order,
     expectedVersion: input.expectedVersion,
     work: async () => {
-      await queueOperation(transaction, { merchantId, paymentId: found.payment.id, kind: "capture", amountMinor, now, wakePayments });
+      await queueOperation(transaction, { merchantId, paymentId: found.payment.id, kind: "capture", amountMinor, now, events });
       return { happenings: [] };
     },
   });

@@ -11,7 +11,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
 import { type EventType, eventTypes } from "#webhooks/event-types.ts";
 import type { Cancellation, CancellationRequest, OrderAggregate } from "./order-aggregate.ts";
-import type { OrderActor, OrderStatus } from "./order-words.ts";
+import type { OrderActor, OrderStatus } from "./order-states.ts";
 import { findOrders } from "./read-orders.ts";
 import { deriveStatuses } from "./order-statuses.ts";
 

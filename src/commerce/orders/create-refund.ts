@@ -5,10 +5,9 @@
 import { sql } from "kysely";
 import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { amountFaults, type AmountInput, requireCurrency } from "./amount-input.ts";
-import { refundableMinor, shippingLeftMinor, unitsValueMinor } from "./cancel-lines.ts";
+import { amountFaults, type AmountInput, chosenFaults, noteMax, requireChoosable, requireCurrency, requireKnownLines } from "./order-checks.ts";
+import { refundableMinor, shippingLeftMinor, unitsValueMinor } from "./order-value.ts";
 import { changeLocked, lockOrder, type OrderOutcome, type OrderTarget, type OrderTenant, refuseOrder } from "./change-order.ts";
-import { chosenFaults, noteMax, requireChoosable, requireKnownLines } from "./chosen-lines.ts";
 import type { LineQuantity, OrderAggregate, OrderLine, OrderRefund } from "./order-aggregate.ts";
 import { needsFulfillment, wantedOf } from "./order-statuses.ts";
 import { queueRefund, refuseAmount, requireNoDispute } from "./queue-refund.ts";

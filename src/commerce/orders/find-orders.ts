@@ -6,7 +6,7 @@ import type { Reader } from "#database/transaction.ts";
 import { utc } from "#database/sql-fragments.ts";
 import { type OrderPart, partTables } from "./change-order.ts";
 import type { OrderPayment, OrderRefund } from "./order-aggregate.ts";
-import type { OrderStatus } from "./order-words.ts";
+import type { OrderStatus } from "./order-states.ts";
 import { type PaymentView, type RefundView, toPayment, toRefund } from "./render-parts.ts";
 
 export interface OrderFilter {

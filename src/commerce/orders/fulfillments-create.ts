@@ -4,11 +4,10 @@ import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { changeLocked, lockOrder, orderConflict, type OrderTarget, type OrderTenant, refuseOrder } from "./change-order.ts";
-import { chosenFaults, requireKnownLines } from "./chosen-lines.ts";
-import { unitsIn, unsendableUnits } from "./fulfilled-units.ts";
+import { chosenFaults, requireKnownLines } from "./order-checks.ts";
+import { needsFulfillment, unitsIn, unsendableUnits, wantedOf } from "./order-statuses.ts";
 import { type FulfillmentType, isLive, requireStanding } from "./fulfillments-life.ts";
 import type { FulfillmentLine, LineQuantity, OrderAggregate, OrderLine } from "./order-aggregate.ts";
-import { needsFulfillment, wantedOf } from "./order-statuses.ts";
 
 export interface FulfillmentCreateInput extends OrderTarget {
   /** Left out: everything that is open. */

@@ -3,7 +3,7 @@ import { fail, type Failure } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import { type RefusedOrder, refuseOrder } from "./change-order.ts";
 import type { OrderAggregate, OrderFulfillment, OrderReturn } from "./order-aggregate.ts";
-import type { FulfillmentStatus } from "./order-words.ts";
+import type { FulfillmentStatus } from "./order-states.ts";
 
 export type FulfillmentType = OrderFulfillment["type"];
 

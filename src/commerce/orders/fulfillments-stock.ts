@@ -7,11 +7,10 @@ import { allocateStock, giveBackStock, promiseStock, restock, type Shortage } fr
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { type OrderHappening, type OrderTenant, refuseOrder } from "./change-order.ts";
-import { refundedUndelivered, settledUnits, unitsIn, unreservedUnits } from "./fulfilled-units.ts";
+import { refundedUndelivered, settledUnits, unitsIn, unreservedUnits, wantedOf } from "./order-statuses.ts";
 import { insertFulfillment } from "./fulfillments-create.ts";
 import type { FulfillmentLine, LineQuantity, OrderAggregate, OrderFulfillment, OrderLine } from "./order-aggregate.ts";
-import type { FulfillmentStatus } from "./order-words.ts";
-import { wantedOf } from "./order-statuses.ts";
+import type { FulfillmentStatus } from "./order-states.ts";
 import { dropUnreserved, markUnreserved } from "./unreserved-rows.ts";
 
 export interface Moved {

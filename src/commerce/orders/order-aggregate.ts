@@ -16,7 +16,7 @@ import type {
   RefundStatus,
   ReturnKind,
   ReturnStatus,
-} from "./order-words.ts";
+} from "./order-states.ts";
 
 export interface OrderLine {
   readonly id: string;

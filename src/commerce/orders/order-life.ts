@@ -3,7 +3,7 @@ import { requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { changeOrder, type OrderOutcome, type OrderTarget, type OrderTenant, refuseOrder } from "./change-order.ts";
 import type { OrderAggregate } from "./order-aggregate.ts";
-import type { OrderStatus } from "./order-words.ts";
+import type { OrderStatus } from "./order-states.ts";
 
 export interface OrderHoldInput extends OrderTarget {
   readonly reason: string;

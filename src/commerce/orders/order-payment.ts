@@ -1,7 +1,7 @@
 /** A payment and the order it is of, held together; and what of it can still be captured. */
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { refundableMinor, uncapturedMinor } from "./cancel-lines.ts";
+import { refundableMinor, uncapturedMinor } from "./order-value.ts";
 import { lockOrder, orderIdOf, type OrderTenant } from "./change-order.ts";
 import type { OrderAggregate, OrderPayment } from "./order-aggregate.ts";
 import type { Expected } from "#commerce/carts/cart-status.ts";

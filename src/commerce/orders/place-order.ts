@@ -2,6 +2,7 @@
  * A paid checkout becomes an order. Nothing is priced anew: the buyer gets what was confirmed, at the amount that was authorised. Everything that
  * the order will ever show of what it sold is copied here, and everything the session held is sold or redeemed, in one transaction.
  */
+import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { completeCart } from "#commerce/carts/unlock-cart.ts";
@@ -11,11 +12,11 @@ import type { PaymentRow } from "#commerce/payments/save-payment.ts";
 import { redeemUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
+import { conditionsOf, type PromotionConditions } from "#commerce/promotions/promotion-conditions.ts";
+import { findPromotionRules } from "#commerce/promotions/read-promotions.ts";
 import { type OrderHappening, type OrderTenant, tellOrder, writeTimeline } from "./change-order.ts";
-import type { OrderAggregate, OrderLine, OrderPayment } from "./order-aggregate.ts";
+import type { OrderAggregate, OrderLine, OrderPayment, OrderPromotion } from "./order-aggregate.ts";
 import { findOrders } from "./read-orders.ts";
-import { createOrderNumber } from "./order-number.ts";
-import { placedPromotions } from "./placed-promotions.ts";
 import { deriveStatuses } from "./order-statuses.ts";
 import { snapshotPolicies } from "./snapshot-policies.ts";
 
@@ -209,3 +210,47 @@ async function insertLines(
     )
     .execute();
 }
+
+/** Crockford's: without I, L, O and U. */
+const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const groupLength = 5;
+
+/** `XXXXX-XXXXX`: 50 random bits. */
+function createOrderNumber(): string {
+  const characters = Array.from(randomBytes(2 * groupLength), (byte) => alphabet.charAt(byte % alphabet.length)).join("");
+  return `${characters.slice(0, groupLength)}-${characters.slice(groupLength)}`;
+}
+
+/** The promotions that an order is placed with: what each took off which of its lines, and what it was given for. */
+type PromotedLine = Pick<OrderLine, "id" | "productId" | "categoryIds" | "ordered"> & { readonly cartLineId: string };
+
+/** Those that count, by the order's own lines. */
+async function placedPromotions(transaction: Transaction, cart: CartAggregate, lines: readonly PromotedLine[]): Promise<OrderPromotion[]> {
+  const applied = cart.promotions.filter(({ state }) => state === "applied");
+  const rules = await findPromotionRules(
+    transaction,
+    applied.map(({ promotionId }) => promotionId),
+  );
+  const orderLines = new Map(lines.map(({ id, cartLineId }) => [cartLineId, id]));
+  const conditionLines = lines.map(({ id, productId, categoryIds, ordered }) => ({ id, productId, categoryIds, quantity: ordered }));
+  return applied.map(({ promotionId, trigger, kind, code, titles, discountMinor, allocations }) => {
+    const rule = rules.get(promotionId);
+    const { boughtLineIds, minimum } = rule === undefined ? noConditions : conditionsOf(rule, conditionLines);
+    return {
+      promotionId,
+      trigger,
+      kind,
+      code,
+      titles,
+      discountMinor,
+      allocations: allocations.map(({ lineId, amountMinor }) => ({
+        lineId: lineId === null ? null : (orderLines.get(lineId) ?? null),
+        amountMinor,
+      })),
+      boughtLineIds,
+      minimum,
+    };
+  });
+}
+
+const noConditions: PromotionConditions = { boughtLineIds: [], minimum: null };

@@ -2,12 +2,13 @@
  * Gives money back: finds the payment that has it, writes the refund down and asks the provider for it. What the order makes of it (events, what is
  * still owed) is the caller's, who holds the order.
  */
+import {} from "#foundation/events.ts";
 import { sql } from "kysely";
 import { queueOperation } from "#commerce/payments/payment-operations.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { money } from "#foundation/money.ts";
-import { refundableMinor } from "./cancel-lines.ts";
+import { refundableMinor } from "./order-value.ts";
 import { type OrderTenant, refuseOrder } from "./change-order.ts";
 import type { OrderAggregate, OrderPayment, OrderRefund } from "./order-aggregate.ts";
 
@@ -29,8 +30,8 @@ export async function queueRefund(transaction: Transaction, tenant: OrderTenant,
   requireNoDispute(order);
   const payment = order.payments.find((candidate) => refundableOf(candidate) >= amountMinor);
   if (payment === undefined) throw refuseAmount(order);
-  const { merchantId, now, wakePayments } = tenant;
-  const operationId = await queueOperation(transaction, { merchantId, paymentId: payment.id, kind: "refund", amountMinor, now, wakePayments });
+  const { merchantId, now, events } = tenant;
+  const operationId = await queueOperation(transaction, { merchantId, paymentId: payment.id, kind: "refund", amountMinor, now, events });
   const id = createId("refund", now.getTime());
   await sql`
     insert into refund (id, merchant_id, payment_id, order_id, return_id, operation_id, amount_minor, currency, reason, note, lines, shipping_minor,

@@ -10,7 +10,7 @@ import type { PolicyType } from "#commerce/markets/policies.ts";
 import { chooseLocale } from "#foundation/locales.ts";
 import { type Money, money } from "#foundation/money.ts";
 import type { OrderAggregate, OrderLine, OrderPromotion } from "./order-aggregate.ts";
-import { unitsValueMinor } from "./cancel-lines.ts";
+import { unitsValueMinor } from "./order-value.ts";
 import { keptMinor, outstandingMinor, wantedOf } from "./order-statuses.ts";
 import { type OrderPartViews, toParts } from "./render-parts.ts";
 

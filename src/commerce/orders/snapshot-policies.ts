@@ -5,11 +5,10 @@
 import { sql } from "kysely";
 import type { Tenant } from "#commerce/catalog/write-tenant.ts";
 import { type PolicyType, policyTypes } from "#commerce/markets/policies.ts";
-import { completeRules, type RulesByType, type StoredRules } from "#commerce/markets/policy-rules.ts";
+import { type CancellationRules, completeRules, type ReturnRules, type RulesByType, type StoredRules } from "#commerce/markets/policy-rules.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { chooseLocale } from "#foundation/locales.ts";
-import { defaultSummary } from "./default-summaries.ts";
 
 export interface PoliciesToSnapshot {
   readonly orderId: string;
@@ -70,3 +69,46 @@ function inCurrency({ rules, currency }: PolicyFound, orderCurrency: string): St
   const { returnShippingMinor: _postage, keepItemMinor: _threshold, ...rest } = rules as Partial<RulesByType["return"]>;
   return rest;
 }
+
+/** What a policy says in sentences where its merchant has written none: made of its rules, so that it never says something else than they do. */
+type Summaries = { readonly [Type in PolicyType]: (rules: RulesByType[Type]) => string };
+
+const defaultSummaries: Summaries = {
+  cancellation: (rules) => cancellationSummary(rules),
+  return: (rules) => returnSummary(rules),
+  withdrawal: ({ windowDays }) =>
+    windowDays === 0
+      ? "There is no right of withdrawal."
+      : `You may withdraw from the purchase within ${days(windowDays)} of the delivery, or of the order where nothing is delivered, without giving a reason.`,
+  warranty: ({ months }) =>
+    months === 0
+      ? "There is no warranty beyond what the law gives."
+      : `What you bought is guaranteed for ${counted(months, "month")} from its delivery.`,
+};
+
+export function defaultSummary<Type extends PolicyType>(type: Type, rules: RulesByType[Type]): string {
+  return defaultSummaries[type](rules);
+}
+
+function cancellationSummary({ mode, windowMinutes, afterWindow }: CancellationRules): string {
+  if (mode === "none") return "An order cannot be canceled by its buyer.";
+  const may = mode === "request" ? "You may ask for the cancellation of an order" : "You may cancel an order";
+  if (windowMinutes === null)
+    return mode === "request" ? `${may} until it is shipped.` : `${may} until it is being packed; after that you may ask for it.`;
+  const within = `${may} within ${counted(windowMinutes, "minute")}`;
+  if (afterWindow === "deny") return `${within}, and not after that.`;
+  return mode === "request" ? `${may} until it is shipped.` : `${within}; after that you may ask for it until it is shipped.`;
+}
+
+function returnSummary(rules: ReturnRules): string {
+  const { mode, windowDays, exchangeWindowDays, extendUntil } = rules;
+  if (mode === "none") return "The merchant takes nothing back but what the law asks for.";
+  const may = mode === "request" ? "You may ask to" : "You may";
+  const returned = `${may} return what you bought ${within(windowDays)}`;
+  const exchanged = exchangeWindowDays === null ? "; there are no exchanges" : `, and exchange it ${within(exchangeWindowDays)}`;
+  return `${returned}${exchanged}${extendUntil === null ? "" : `; in no case does that end before the end of ${extendUntil}`}.`;
+}
+
+const within = (windowDays: number | null): string => (windowDays === null ? "at any time" : `within ${days(windowDays)} of its delivery`);
+const days = (count: number): string => counted(count, "day");
+const counted = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? "" : "s"}`;

@@ -1,7 +1,8 @@
 /** Lets go what was authorized and not captured: because the merchant wants it, or because nothing is owed any more that it could be captured for. */
+import {} from "#foundation/events.ts";
 import { queueOperation } from "#commerce/payments/payment-operations.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { uncapturedMinor } from "./cancel-lines.ts";
+import { uncapturedMinor } from "./order-value.ts";
 import { changeLocked, type OrderTenant, refuseOrder } from "./change-order.ts";
 import type { OrderAggregate, OrderPayment } from "./order-aggregate.ts";
 import { lockWithOrder, type PaymentTarget, stillOwedMinor } from "./order-payment.ts";
@@ -37,7 +38,7 @@ export interface OwedAfter {
 /** The buyer's hold ends with what is owed. As long as anything is, all of it stays: it may still be captured. */
 export async function voidIfNothingOwed(
   transaction: Transaction,
-  tenant: Pick<OrderTenant, "merchantId" | "now" | "wakePayments">,
+  tenant: Pick<OrderTenant, "merchantId" | "now" | "events">,
   { order, reducedMinor = 0, refundMinor = 0 }: OwedAfter,
 ): Promise<void> {
   if (stillOwedMinor(order) - reducedMinor + refundMinor > 0) return;
@@ -46,9 +47,9 @@ export async function voidIfNothingOwed(
 
 async function queueVoid(
   transaction: Transaction,
-  { merchantId, now, wakePayments }: Pick<OrderTenant, "merchantId" | "now" | "wakePayments">,
+  { merchantId, now, events }: Pick<OrderTenant, "merchantId" | "now" | "events">,
   payment: OrderPayment,
 ): Promise<void> {
   const amountMinor = uncapturedMinor(payment);
-  if (amountMinor > 0) await queueOperation(transaction, { merchantId, paymentId: payment.id, kind: "void", amountMinor, now, wakePayments });
+  if (amountMinor > 0) await queueOperation(transaction, { merchantId, paymentId: payment.id, kind: "void", amountMinor, now, events });
 }

@@ -1,7 +1,7 @@
 /** What came back and why: the returns that were asked for in a time, by their kind and reason, and what became of them. */
 import { type RawBuilder, sql } from "kysely";
 import type { ReturnReason } from "#commerce/after-sales/reasons.ts";
-import type { ReturnKind } from "#commerce/orders/order-words.ts";
+import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import type { Reader } from "#database/transaction.ts";
 import { isInScope, type ReportScope, toAmount } from "./report-scope.ts";
 

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { OrderTenant } from "#commerce/orders/change-order.ts";
 import type { LineQuantity } from "#commerce/orders/order-aggregate.ts";
-import type { OrderActor } from "#commerce/orders/order-words.ts";
+import type { OrderActor } from "#commerce/orders/order-states.ts";
 import type { SessionTenant } from "#commerce/checkout/session-tenant.ts";
 import type { Transaction } from "#database/transaction.ts";
 

@@ -3,8 +3,9 @@
  * prices, stock, promotions, payments and deadlines are what they would be, only earlier. Nothing is told of them: who subscribes later does not
  * want to hear of days before.
  */
+import { createServiceEvents } from "#foundation/events.ts";
 import { sql } from "kysely";
-import type { OrderActor } from "#commerce/orders/order-words.ts";
+import type { OrderActor } from "#commerce/orders/order-states.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type CartsPlace, type Drawn, drawCarts, readMarkets } from "#demo/carts/draw-carts.ts";
 import { type DemoFile, type OrderName, orderNames, type SessionName, sessionNames } from "#demo/demo-file.ts";
@@ -102,7 +103,7 @@ function tenantsAt(now: Date, { entry, stage }: Pick<Playing, "entry" | "stage">
     causedBy: actor === "merchant" ? "staff" : actor,
     tokenId: null,
     outbox: { append: () => undefined, appendLast: () => undefined },
-    wakePayments: () => undefined,
+    events: createServiceEvents(),
     reindex: () => Promise.resolve(),
   });
 }

@@ -1,6 +1,6 @@
 /** What was sent of an order that is made whole, and what came back of it. */
 import type { OrderAggregate, OrderFulfillment, OrderLine, OrderReturn } from "#commerce/orders/order-aggregate.ts";
-import { unitShare } from "#commerce/orders/unit-share.ts";
+import { unitShare } from "#commerce/orders/order-value.ts";
 import { createId } from "#foundation/ids.ts";
 import { hashOf } from "#demo/random.ts";
 import type { Row } from "./insert-rows.ts";

@@ -1,6 +1,6 @@
 /** The rows of orders that are made whole, with all that led to them, and the statements that write any number of them: one a table. */
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
-import type { OrderStatus } from "#commerce/orders/order-words.ts";
+import type { OrderStatus } from "#commerce/orders/order-states.ts";
 import { deriveStatuses } from "#commerce/orders/order-statuses.ts";
 import type { NewCart } from "#demo/carts/new-cart.ts";
 import type { Transaction } from "#database/transaction.ts";

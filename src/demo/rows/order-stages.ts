@@ -1,6 +1,6 @@
 /** How far an order of the bulk has come: the steps that led there, when each was taken, and what its buyer reads of them. */
-import type { OrderActor } from "#commerce/orders/order-words.ts";
-import { unitShare } from "#commerce/orders/unit-share.ts";
+import type { OrderActor } from "#commerce/orders/order-states.ts";
+import { unitShare } from "#commerce/orders/order-value.ts";
 import type { Row } from "./insert-rows.ts";
 
 export type OrderStep = "place" | "confirm" | "hold" | "pack" | "capture" | "ship" | "deliver" | "askReturn" | "closeReturn" | "cancel";

@@ -4,7 +4,7 @@ import { inspectReturn } from "#commerce/after-sales/inspect-return.ts";
 import { requestReturn } from "#commerce/after-sales/request-return.ts";
 import { approveReturn, cancelReturn, declineReasonMax, declineReturn, receiveReturn, trackReturn } from "#commerce/after-sales/return-life.ts";
 import type { ChangedPart } from "#commerce/after-sales/change-part.ts";
-import { noteMax } from "#commerce/orders/chosen-lines.ts";
+import { noteMax } from "#commerce/orders/order-checks.ts";
 import type { ReturnView } from "#commerce/orders/render-parts.ts";
 import { builder } from "#graph/builder.ts";
 import { buyersAndStaff, orderMutation } from "#graph/orders/order-mutation.ts";

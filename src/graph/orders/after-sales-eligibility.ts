@@ -3,10 +3,9 @@ import { afterSalesEligibility, type AfterSalesEligibility, type AfterSalesLine,
 import type { AfterSalesOption, OptionFee, OptionOf, OrderOption } from "#commerce/after-sales/option.ts";
 import type { AfterSalesReason, ReturnReason } from "#commerce/after-sales/reasons.ts";
 import type { AfterSalesPolicy } from "#commerce/after-sales/shown-policies.ts";
-import type { Window } from "#commerce/orders/deadlines.ts";
-import { builder } from "#graph/builder.ts";
+import type { Window } from "#commerce/orders/order-terms.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
-import { defineEnum } from "#graph/enums.ts";
 import { MoneyRef, OrderRef } from "#graph/refs.ts";
 import { AfterSalesObstacleEnum, EligibilityDecisionEnum, FeeCodeEnum, FeePayerEnum, WindowClockEnum } from "./eligibility-enums.ts";
 import { ReturnKindEnum, ReturnMethodEnum, ReturnSettlementEnum, ReturnStatusEnum } from "./order-enums.ts";

@@ -7,9 +7,9 @@ import type {
   CancellationRefund,
 } from "#commerce/orders/cancellation-eligibility.ts";
 import { type CancellationObstacle, cancellationObstacles } from "#commerce/orders/cancellation-reasons.ts";
-import type { WindowClock } from "#commerce/orders/deadlines.ts";
+import type { WindowClock } from "#commerce/orders/order-terms.ts";
 import type { Decision } from "#commerce/orders/eligibility-reason.ts";
-import { defineEnum } from "#graph/enums.ts";
+import { defineEnum } from "#graph/builder.ts";
 
 export const EligibilityDecisionEnum = defineEnum<Decision>("EligibilityDecision", {
   description: "Whether something may be done.",

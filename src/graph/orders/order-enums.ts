@@ -11,8 +11,8 @@ import type {
   RefundStatus,
   ReturnKind,
   ReturnStatus,
-} from "#commerce/orders/order-words.ts";
-import { defineEnum } from "#graph/enums.ts";
+} from "#commerce/orders/order-states.ts";
+import { defineEnum } from "#graph/builder.ts";
 
 export const OrderStatusEnum = defineEnum<OrderStatus>("OrderStatus", {
   description: "Where an order is in its life.",

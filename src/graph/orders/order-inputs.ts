@@ -1,10 +1,9 @@
 /** What the mutations of orders, of their payments and of refunds take. */
 import { type CancellationReason } from "#commerce/orders/cancellation-reasons.ts";
-import { noteMax } from "#commerce/orders/chosen-lines.ts";
+import { noteMax } from "#commerce/orders/order-checks.ts";
 import type { RefundReason } from "#commerce/orders/create-refund.ts";
 import type { DisputeOutcome, DisputeReason } from "#commerce/orders/disputes.ts";
-import { builder } from "#graph/builder.ts";
-import { defineEnum } from "#graph/enums.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
 
 export const orderVersion =
   "The version of the order that the caller has seen; when it has another by now, nothing is changed (409 version_conflict).";

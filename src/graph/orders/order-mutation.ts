@@ -1,7 +1,7 @@
 /** What every change of an order, or of a part of one, does around its rule, and who may make it. */
 import type { InputRef, ShapeFromTypeParam, TypeParam } from "@pothos/core";
 import type { OrderTenant } from "#commerce/orders/change-order.ts";
-import type { OrderActor } from "#commerce/orders/order-words.ts";
+import type { OrderActor } from "#commerce/orders/order-states.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { builder, type Caller, callerOf, staff } from "#graph/builder.ts";
 import { changeCartOf } from "#graph/carts/cart-mutation.ts";

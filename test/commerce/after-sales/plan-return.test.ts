@@ -7,7 +7,7 @@ import { type PlannedReturn, planReturn, type ReturnRequest } from "#commerce/af
 import { reasonsByKind, returnReasons } from "#commerce/after-sales/reasons.ts";
 import { returnSettlement } from "#commerce/after-sales/settle-return.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { returnKinds } from "#commerce/orders/order-words.ts";
+import { returnKinds } from "#commerce/orders/order-states.ts";
 import { Failure } from "#foundation/failure.ts";
 import { manyRuns } from "#test/support/properties.ts";
 import { anyFacts, anyOrder } from "./any-order.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { afterSalesEligibility, optionFor } from "#commerce/after-sales/eligibility.ts";
 import type { AfterSalesFacts } from "#commerce/after-sales/option.ts";
 import { isMerchantFault, reasonsByKind } from "#commerce/after-sales/reasons.ts";
-import { returnKinds } from "#commerce/orders/order-words.ts";
+import { returnKinds } from "#commerce/orders/order-states.ts";
 import { ask, at, eur, optionOf, shown, soon } from "./paper-answer.ts";
 import { delivered, factsAt, paperOrder, type PaperOrder } from "./paper-order.ts";
 

@@ -1,7 +1,7 @@
 /** Days end where the order's market is: on both changes of the clock, in zones that have none, and on either side of the date line. */
 import { describe, expect, it } from "vitest";
 import { afterSalesEligibility } from "#commerce/after-sales/eligibility.ts";
-import { dayEnd, dayEndAfter } from "#commerce/orders/deadlines.ts";
+import { dayEnd, dayEndAfter } from "#commerce/orders/order-terms.ts";
 import { delivered, factsAt, later, paperOrder } from "./paper-order.ts";
 
 describe("a day's last millisecond", () => {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { isOpenCase, noUnitsReason, paidBackUnits, returnableUnits, undeliveredUnits, withdrawableUnsent } from "#commerce/after-sales/line-units.ts";
 import type { OrderLine, OrderReturn } from "#commerce/orders/order-aggregate.ts";
-import { returnKinds, returnStatuses } from "#commerce/orders/order-words.ts";
+import { returnKinds, returnStatuses } from "#commerce/orders/order-states.ts";
 import { paperOrder } from "./paper-order.ts";
 
 type Counted = (order: ReturnType<typeof paperOrder>, line: OrderLine) => unknown;

@@ -1,7 +1,7 @@
 /** What is answered about orders on paper that came on the fifth of March, unless told, and are asked about a day later; of their first line. */
 import { afterSalesEligibility, type AfterSalesEligibility } from "#commerce/after-sales/eligibility.ts";
 import type { AfterSalesFacts, AfterSalesOption } from "#commerce/after-sales/option.ts";
-import type { ReturnKind } from "#commerce/orders/order-words.ts";
+import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import { factsAt, paperOrder, type PaperOrder } from "./paper-order.ts";
 
 export const at = "2026-03-05T09:00:00.000Z";

@@ -6,7 +6,7 @@ import { buyerCancellationReasons, merchantCancellationReasons } from "#commerce
 import { tornSet } from "#commerce/orders/cancellation-sets.ts";
 import { cancellationFaults, decideCancellation, type DecidedCancellation } from "#commerce/orders/cancel-order.ts";
 import type { LineQuantity, OrderAggregate, OrderPromotion } from "#commerce/orders/order-aggregate.ts";
-import type { OrderActor } from "#commerce/orders/order-words.ts";
+import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { wantedOf } from "#commerce/orders/order-statuses.ts";
 import { Failure } from "#foundation/failure.ts";
 import { manyRuns } from "#test/support/properties.ts";

@@ -1,7 +1,7 @@
 /** What units of a line are worth: in whatever portions they go, their shares add up to the line, and none is a minor unit off its exact part. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { unitShare } from "#commerce/orders/unit-share.ts";
+import { unitShare } from "#commerce/orders/order-value.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import "#test/support/properties.ts";
 

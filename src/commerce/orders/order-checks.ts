@@ -1,6 +1,7 @@
 /** Lines of an order that a change is about, with how many units of each. */
 import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults } from "#foundation/faults.ts";
 import { fail } from "#foundation/failure.ts";
+import { amountMinorMax } from "#foundation/money.ts";
 import { orderConflict } from "./change-order.ts";
 import type { LineQuantity, OrderAggregate } from "./order-aggregate.ts";
 
@@ -61,4 +62,20 @@ export function requireChoosable<Reason extends { readonly code: string }>(order
       data: { reasons, lines: short.map(({ lineId, quantity }) => ({ lineId, quantity })) },
     }),
   });
+}
+
+/** An amount that somebody names: it must be one, and in the order's currency. */
+export interface AmountInput {
+  readonly amountMinor: number;
+  readonly currency: string;
+}
+
+/** Absent, it breaks nothing. */
+export function amountFaults(amount: AmountInput | null | undefined): Faults {
+  return integerFaults("/amount/amountMinor", amount?.amountMinor, { min: 1, max: amountMinorMax });
+}
+
+export function requireCurrency({ currency }: OrderAggregate, amount: AmountInput | null | undefined): void {
+  if (amount === null || amount === undefined || amount.currency === currency) return;
+  requireNoFaults([faultAt("/amount/currency", "currency_mismatch", "It must be the order's currency.")]);
 }

@@ -3,9 +3,7 @@
  * fulfillments, and what becomes of the money. Pure; the question whether they may be canceled and the cancellation itself both ask here.
  */
 import type { LineQuantity, OrderAggregate, OrderFulfillment, OrderLine } from "./order-aggregate.ts";
-import { unreservedUnits } from "./fulfilled-units.ts";
-import { authorizedMinor, keptMinor, wantedOf } from "./order-statuses.ts";
-import { unitShare } from "./unit-share.ts";
+import { authorizedMinor, keptMinor, unreservedUnits, wantedOf } from "./order-statuses.ts";
 
 export interface CanceledUnits extends LineQuantity {
   readonly variantId: string;
@@ -124,4 +122,21 @@ function cutsOf(fulfillments: readonly OrderFulfillment[], lines: readonly Order
     const isWhole = kept.length === planned.length && kept.every(({ quantity }, index) => quantity === planned[index]?.quantity);
     return isWhole ? [] : [{ fulfillmentId: id, lines: kept }];
   });
+}
+
+/**
+ * What some units of a line are worth. A line's amount is cut at each unit by rounding down what all units up to it are worth together, so that the
+ * shares of all its units, in whatever portions they go, add up to the line exactly.
+ */
+interface Portion {
+  readonly amountMinor: number;
+  readonly ordered: number;
+  /** Units that went before. */
+  readonly gone: number;
+  readonly quantity: number;
+}
+
+export function unitShare({ amountMinor, ordered, gone, quantity }: Portion): number {
+  const upTo = (units: number): bigint => (BigInt(amountMinor) * BigInt(units)) / BigInt(ordered);
+  return Number(upTo(gone + quantity) - upTo(gone));
 }

@@ -2,8 +2,10 @@
  * When the time for something with an order begins and ends. Days are counted in the order's time zone and end with its last millisecond there, however
  * long the day is; what is answered are instants.
  */
-import type { OrderAggregate, OrderFulfillment, OrderLine } from "./order-aggregate.ts";
-import type { FulfillmentStatus } from "./order-words.ts";
+import type { PolicyType } from "#commerce/markets/policies.ts";
+import type { RulesByType } from "#commerce/markets/policy-rules.ts";
+import type { OrderAggregate, OrderFulfillment, OrderLine, OrderPolicy } from "./order-aggregate.ts";
+import type { FulfillmentStatus } from "./order-states.ts";
 import { wantedOf } from "./order-statuses.ts";
 
 /** What a time counts from. */
@@ -140,3 +142,12 @@ const known = (instants: readonly (string | null)[]): string[] => instants.filte
 // All of them are spelled alike, so the texts sort as the instants do.
 const latest = (instants: readonly (string | null)[]): string | null => known(instants).at(-1) ?? null;
 const earliest = (instants: readonly (string | null)[]): string | null => known(instants)[0] ?? null;
+
+/** The policy that an order was placed under, with its rules as what they are. */
+export type PolicyOfType<Type extends PolicyType> = Omit<OrderPolicy, "rules"> & { readonly rules: RulesByType[Type] };
+
+export function policyOf<Type extends PolicyType>({ id, policies }: Pick<OrderAggregate, "id" | "policies">, type: Type): PolicyOfType<Type> {
+  const policy = policies.find((candidate) => candidate.type === type);
+  if (policy === undefined) throw new Error(`Order ${id} was placed without a policy of type ${type}.`);
+  return { ...policy, rules: policy.rules as RulesByType[Type] };
+}

@@ -1,7 +1,7 @@
 /** What canceling is worth: in whatever portions an order goes, what its buyer no longer owes adds up to the order, to the cent. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cancellationValue, refundableMinor, shippingLeftMinor, uncapturedMinor, unitsValueMinor } from "#commerce/orders/cancel-lines.ts";
+import { cancellationValue, refundableMinor, shippingLeftMinor, uncapturedMinor, unitsValueMinor } from "#commerce/orders/order-value.ts";
 import type { OrderFulfillment, OrderLine, OrderPayment, OrderRefund } from "#commerce/orders/order-aggregate.ts";
 import { outstandingMinor, wantedOf } from "#commerce/orders/order-statuses.ts";
 import "#test/support/properties.ts";
