@@ -1,5 +1,5 @@
 /** How many units of a line something can still be asked for, and why for none. */
-import { unsentIntangibles } from "#commerce/orders/after-sale-ways.ts";
+import { unsentIntangibles } from "#commerce/orders/cancellation/eligibility.ts";
 import type { OrderAggregate, OrderLine, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { ReturnStatus } from "#commerce/orders/order-states.ts";
 import { wantedOf } from "#commerce/orders/order-statuses.ts";

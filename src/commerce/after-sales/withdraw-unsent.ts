@@ -2,8 +2,8 @@
  * A withdrawal from what was never sent: a service, or something digital that nobody has given out yet. Nothing comes back, so it is settled with its
  * approval: what an order still had to do is canceled, and what it has done with is paid back.
  */
-import { unsentIntangibles } from "#commerce/orders/after-sale-ways.ts";
-import { cancelUnits } from "#commerce/orders/cancel-order.ts";
+import { unsentIntangibles } from "#commerce/orders/cancellation/eligibility.ts";
+import { cancelUnits } from "#commerce/orders/cancellation/cancel-order.ts";
 import type { OrderOutcome, OrderTenant } from "#commerce/orders/change-order.ts";
 import type { OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";

@@ -5,7 +5,7 @@ import type { ReturnRequest } from "#commerce/after-sales/plan-return.ts";
 import { registerWarranty } from "#commerce/after-sales/register-warranty.ts";
 import { requestReturn } from "#commerce/after-sales/request-return.ts";
 import { receiveReturn, trackReturn } from "#commerce/after-sales/return-life.ts";
-import { cancelOrder, type OrderCancelInput } from "#commerce/orders/cancel-order.ts";
+import { cancelOrder, type OrderCancelInput } from "#commerce/orders/cancellation/cancel-order.ts";
 import { capturePayment } from "#commerce/orders/capture-payment.ts";
 import { type DisputeReason, openDispute } from "#commerce/orders/disputes.ts";
 import { createFulfillment } from "#commerce/orders/fulfillments-create.ts";

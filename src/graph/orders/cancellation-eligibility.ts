@@ -5,8 +5,8 @@ import {
   type CancellationEligibility,
   type CancellationLine,
   type CancellationRefund,
-} from "#commerce/orders/cancellation-eligibility.ts";
-import type { CancellationReasonView, ReasonChoice } from "#commerce/orders/cancellation-reasons.ts";
+} from "#commerce/orders/cancellation/eligibility.ts";
+import type { CancellationReasonView, ReasonChoice } from "#commerce/orders/cancellation/reasons.ts";
 import { builder } from "#graph/builder.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { MoneyRef, OrderRef } from "#graph/refs.ts";

@@ -5,8 +5,8 @@ import type {
   CancellationConsequence,
   CancellationEligibility,
   CancellationRefund,
-} from "#commerce/orders/cancellation-eligibility.ts";
-import { type CancellationObstacle, cancellationObstacles } from "#commerce/orders/cancellation-reasons.ts";
+} from "#commerce/orders/cancellation/eligibility.ts";
+import { type CancellationObstacle, cancellationObstacles } from "#commerce/orders/cancellation/reasons.ts";
 import type { WindowClock } from "#commerce/orders/order-terms.ts";
 import type { Decision } from "#commerce/orders/eligibility-reason.ts";
 import { defineEnum } from "#graph/builder.ts";

@@ -1,5 +1,5 @@
 /** What the mutations of orders, of their payments and of refunds take. */
-import { type CancellationReason } from "#commerce/orders/cancellation-reasons.ts";
+import { type CancellationReason } from "#commerce/orders/cancellation/reasons.ts";
 import { noteMax } from "#commerce/orders/order-checks.ts";
 import type { RefundReason } from "#commerce/orders/create-refund.ts";
 import type { DisputeOutcome, DisputeReason } from "#commerce/orders/disputes.ts";

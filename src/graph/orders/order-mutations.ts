@@ -2,7 +2,7 @@
 import type { InputRef } from "@pothos/core";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { confirmOrder, holdOrder, holdReasonMax, releaseOrder } from "#commerce/orders/order-life.ts";
-import { builder } from "#graph/builder.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { FulfillmentRef, OrderRef, type OrderShown, PaymentRef, RefundRef } from "#graph/refs.ts";
 import {
@@ -17,9 +17,7 @@ import {
 import { carrierMax, type ChangedFulfillment, createFulfillment } from "#commerce/orders/fulfillments-create.ts";
 import type { TrackedStatus } from "#commerce/orders/fulfillments-life.ts";
 import type { FulfillmentView } from "#commerce/orders/render-parts.ts";
-import { defineEnum } from "#graph/enums.ts";
-import { cancelOrder } from "#commerce/orders/cancel-order.ts";
-import { approveCancellation, declineCancellation } from "#commerce/orders/cancellation-request.ts";
+import { approveCancellation, cancelOrder, declineCancellation } from "#commerce/orders/cancellation/cancel-order.ts";
 import { capturePayment } from "#commerce/orders/capture-payment.ts";
 import { closeDispute, openDispute } from "#commerce/orders/disputes.ts";
 import type { OrderTenant } from "#commerce/orders/change-order.ts";

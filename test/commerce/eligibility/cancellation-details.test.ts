@@ -1,7 +1,7 @@
 /** What a cancellation's answer is made of, each part by itself: what stands in the way with its data, the deadline, the money, the consequences. */
 import { describe, expect, it } from "vitest";
-import { cancellationEligibility, type CancellationEligibility } from "#commerce/orders/cancellation-eligibility.ts";
-import { setsOf } from "#commerce/orders/cancellation-sets.ts";
+import { cancellationEligibility, type CancellationEligibility } from "#commerce/orders/cancellation/eligibility.ts";
+import { setsOf } from "#commerce/orders/cancellation/obstacles.ts";
 import { bestDecision, decisionOf, validUntil, withoutRepeats } from "#commerce/orders/eligibility-reason.ts";
 import type { OrderFulfillment, OrderPromotion } from "#commerce/orders/order-aggregate.ts";
 import { eur } from "./paper-answer.ts";

@@ -1,7 +1,7 @@
 /** Whether an order can be canceled: every state against every clock, each deadline crossed by a millisecond. */
 import { describe, expect, it } from "vitest";
-import { cancellationEligibility, type CancellationEligibility } from "#commerce/orders/cancellation-eligibility.ts";
-import { tornSet } from "#commerce/orders/cancellation-sets.ts";
+import { cancellationEligibility, type CancellationEligibility } from "#commerce/orders/cancellation/eligibility.ts";
+import { tornSet } from "#commerce/orders/cancellation/obstacles.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { delivered, later, paperOrder, type PaperOrder, paperPayment, paperPromotion, pendingRefund, placedAt } from "./paper-order.ts";
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import "#test/support/properties.ts";
 import { afterSalesEligibility, optionFor } from "#commerce/after-sales/eligibility.ts";
 import { reasonsByKind } from "#commerce/after-sales/reasons.ts";
-import { cancellationEligibility } from "#commerce/orders/cancellation-eligibility.ts";
+import { cancellationEligibility } from "#commerce/orders/cancellation/eligibility.ts";
 import { bestDecision, decisionOf } from "#commerce/orders/eligibility-reason.ts";
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import { factsAt, paperOrder, placedAt } from "./paper-order.ts";

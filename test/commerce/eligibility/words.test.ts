@@ -1,7 +1,7 @@
 /** The closed lists of words: which there are, that each says something to people, and which reasons a buyer may give for what. */
 import { describe, expect, it } from "vitest";
 import * as afterSales from "#commerce/after-sales/reasons.ts";
-import * as cancellation from "#commerce/orders/cancellation-reasons.ts";
+import * as cancellation from "#commerce/orders/cancellation/reasons.ts";
 
 describe("what stands in the way", () => {
   it("of a cancellation is one of these", () => {

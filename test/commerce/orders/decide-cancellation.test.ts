@@ -1,10 +1,10 @@
 /** What may be canceled by the answer, a cancellation does, and nothing else: at the same instant, whatever the order is like and whoever asks. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cancellationEligibility } from "#commerce/orders/cancellation-eligibility.ts";
-import { buyerCancellationReasons, merchantCancellationReasons } from "#commerce/orders/cancellation-reasons.ts";
-import { tornSet } from "#commerce/orders/cancellation-sets.ts";
-import { cancellationFaults, decideCancellation, type DecidedCancellation } from "#commerce/orders/cancel-order.ts";
+import { cancellationEligibility } from "#commerce/orders/cancellation/eligibility.ts";
+import { buyerCancellationReasons, merchantCancellationReasons } from "#commerce/orders/cancellation/reasons.ts";
+import { tornSet } from "#commerce/orders/cancellation/obstacles.ts";
+import { cancellationFaults, decideCancellation, type DecidedCancellation } from "#commerce/orders/cancellation/cancel-order.ts";
 import type { LineQuantity, OrderAggregate, OrderPromotion } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { wantedOf } from "#commerce/orders/order-statuses.ts";

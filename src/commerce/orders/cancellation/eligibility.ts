@@ -3,16 +3,24 @@
  * and the time; the cancellation itself asks it too, so that answer and deed cannot differ.
  */
 import { type Money, money } from "#foundation/money.ts";
-import { afterSaleWays } from "./after-sale-ways.ts";
-import { cancellationValue } from "./order-value.ts";
-import { type AssessedLine, assessLines, windowEndOf } from "./cancellation-obstacles.ts";
-import { cancellationReasonChoices, type CancellationReasonView, type ReasonChoice } from "./cancellation-reasons.ts";
-import { bestDecision, type Decision, decisionOf, validUntil, withoutRepeats } from "./eligibility-reason.ts";
-import type { LineQuantity, OrderAggregate } from "./order-aggregate.ts";
-import type { OrderActor } from "./order-states.ts";
-import { breaksMinimum } from "./promotion-minimum.ts";
-import { policyOf, type PolicyOfType } from "./order-terms.ts";
-import { authorizedMinor, wantedOf } from "./order-statuses.ts";
+import { cancellationValue } from "#commerce/orders/order-value.ts";
+import { type AssessedLine, assessLines, windowEndOf } from "./obstacles.ts";
+import { cancellationReasonChoices, type CancellationReasonView, type ReasonChoice } from "./reasons.ts";
+import { bestDecision, type Decision, decisionOf, validUntil, withoutRepeats } from "#commerce/orders/eligibility-reason.ts";
+import type { LineQuantity, OrderAggregate, OrderLine, PromotionMinimum } from "#commerce/orders/order-aggregate.ts";
+import type { OrderActor } from "#commerce/orders/order-states.ts";
+import {
+  arrivalOf,
+  isOver,
+  policyOf,
+  type PolicyOfType,
+  turnsOf,
+  type Window,
+  windowFrom,
+  withdrawalFromPlacing,
+  withdrawalWindow,
+} from "#commerce/orders/order-terms.ts";
+import { authorizedMinor, wantedOf } from "#commerce/orders/order-statuses.ts";
 
 export interface CancellationLine {
   readonly lineId: string;
@@ -164,4 +172,75 @@ function alternativesOf(order: OrderAggregate, { decision, now }: { readonly dec
     ],
     turns,
   };
+}
+
+/** Whether an order still has what its promotions asked it for. They stay as they are all the same: their buyer is told. */
+type Ordered = Pick<OrderAggregate, "lines" | "promotions">;
+
+/** Met now, and without these units no more. */
+function breaksMinimum(order: Ordered, canceled: readonly LineQuantity[]): boolean {
+  const asked = order.promotions.flatMap(({ minimum, discountMinor }) => (discountMinor === 0 ? [] : (minimum ?? [])));
+  return asked.some((minimum) => isMet(order, { minimum, canceled: [] }) && !isMet(order, { minimum, canceled }));
+}
+
+function isMet(
+  { lines }: Ordered,
+  { minimum, canceled }: { readonly minimum: PromotionMinimum; readonly canceled: readonly LineQuantity[] },
+): boolean {
+  const gone = new Map(canceled.map(({ lineId, quantity }) => [lineId, quantity]));
+  const left = lines
+    .filter(({ id }) => minimum.lineIds.includes(id))
+    .map((line) => ({ unitPriceMinor: line.unitPriceMinor, quantity: wantedOf(line) - (gone.get(line.id) ?? 0) }));
+  const quantity = left.reduce((sum, units) => sum + units.quantity, 0);
+  const subtotalMinor = left.reduce((sum, units) => sum + units.unitPriceMinor * units.quantity, 0);
+  return quantity >= (minimum.quantity ?? 0) && subtotalMinor >= (minimum.subtotalMinor ?? 0);
+}
+
+/**
+ * What a buyer may do about what can no longer be canceled: send it back, or withdraw from it. Only as a hint where to ask; how much, and on which
+ * terms, the after-sales tell.
+ */
+interface AfterSaleWays {
+  readonly canReturn: boolean;
+  readonly canWithdraw: boolean;
+  /** The instants (milliseconds) at which time alone may change that. */
+  readonly turns: readonly number[];
+}
+
+function afterSaleWays(order: OrderAggregate, now: Date): AfterSaleWays {
+  if (order.status === "canceled" || order.paymentStatus === "refunded") return { canReturn: false, canWithdraw: false, turns: [] };
+  const [returns, withdrawals] = [returnWindows(order), withdrawalWindows(order)];
+  const isOpen = (window: Window): boolean => !isOver(window, now);
+  return { canReturn: returns.some(isOpen), canWithdraw: withdrawals.some(isOpen), turns: [...returns, ...withdrawals].flatMap(turnsOf) };
+}
+
+const neverTakenBack = ["no_returns", "final_sale", "custom_made", "perishable", "digital", "gift_card"];
+
+/** Of what was sent and is taken back as the merchant's rules stand. */
+function returnWindows(order: OrderAggregate): Window[] {
+  const { mode, windowDays, extendUntil, excludedCountries, excludedCategoryIds } = policyOf(order, "return").rules;
+  if (mode === "none" || excludedCountries.includes(order.country)) return [];
+  const counted = { ...(windowDays === null ? {} : { days: windowDays }), extendUntil };
+  const isTaken = ({ categoryIds }: OrderLine): boolean => !categoryIds.some((id) => excludedCategoryIds.includes(id));
+  const lines = order.lines.filter((line) => isKept(line) && isTaken(line) && !isAny(line, neverTakenBack));
+  return lines.map((line) => windowFrom(order, arrivalOf(order, line), counted));
+}
+
+/** Directive 2011/83/EU, articles 9 and 16; what nobody has sent yet is withdrawn from as well where it is none that is carried. */
+function withdrawalWindows(order: OrderAggregate): Window[] {
+  const { windowDays } = policyOf(order, "withdrawal").rules;
+  if (windowDays === 0) return [];
+  const lines = order.lines.filter((line) => !isAny(line, ["custom_made", "perishable"]));
+  const isSent = lines.some((line) => isKept(line) && !isAny(line, ["digital"]));
+  const isPromised = lines.some((line) => unsentIntangibles(line) > 0);
+  return [...(isSent ? [withdrawalWindow(order, windowDays)] : []), ...(isPromised ? [withdrawalFromPlacing(order, windowDays)] : [])];
+}
+
+const isKept = ({ shipped, returned, returnRequested }: OrderLine): boolean => shipped > returned + returnRequested;
+const isAny = ({ restrictions }: OrderLine, some: readonly string[]): boolean => some.some((restriction) => restrictions.includes(restriction));
+
+/** Services, and digital things that nobody has given out yet: ordered, not sent, and not paid back. */
+export function unsentIntangibles(line: OrderLine): number {
+  if (line.requiresShipping) return 0;
+  return Math.max(0, wantedOf(line) - line.shipped - Math.max(0, line.refunded - line.shipped));
 }

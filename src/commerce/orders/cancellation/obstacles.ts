@@ -1,11 +1,10 @@
 /** What stands against canceling an order, or a line of it: first what it is like, then what its merchant allows and when. */
 import type { CancellationRules } from "#commerce/markets/policy-rules.ts";
-import { type CancellationReasonView, obstacle } from "./cancellation-reasons.ts";
-import { setsOf } from "./cancellation-sets.ts";
-import { decisionOf } from "./eligibility-reason.ts";
-import type { OrderAggregate, OrderLine } from "./order-aggregate.ts";
-import type { FulfillmentStatus, OrderActor, ReturnStatus } from "./order-states.ts";
-import { wantedOf } from "./order-statuses.ts";
+import { type CancellationReasonView, obstacle } from "./reasons.ts";
+import { decisionOf } from "#commerce/orders/eligibility-reason.ts";
+import type { LineQuantity, OrderAggregate, OrderLine, OrderPromotion } from "#commerce/orders/order-aggregate.ts";
+import type { FulfillmentStatus, OrderActor, ReturnStatus } from "#commerce/orders/order-states.ts";
+import { wantedOf } from "#commerce/orders/order-statuses.ts";
 
 export interface AssessedLine {
   readonly line: OrderLine;
@@ -121,4 +120,29 @@ function tornApart(
     (lineIds) => lineIds.includes(one.line.id) && assessed.some((other) => lineIds.includes(other.line.id) && !isWhole(other)),
   );
   return torn === undefined ? [] : [obstacle("line_not_separable", { blocking: false, data: { lineIds: torn } })];
+}
+
+/**
+ * Lines that one promotion joins: those that it made cheaper, and those that had to be bought for it. Part of such a set cannot be taken back without
+ * the deal being another one: who gives back what was bought would keep what came with it.
+ */
+const joining: ReadonlySet<OrderPromotion["kind"]> = new Set(["buy_x_get_y", "gift"]);
+
+export function setsOf({ promotions }: Pick<OrderAggregate, "promotions">): (readonly string[])[] {
+  return promotions
+    .filter(({ kind, discountMinor }) => joining.has(kind) && discountMinor > 0)
+    .map(({ allocations, boughtLineIds = [] }) => {
+      const given = allocations.flatMap(({ lineId, amountMinor }) => (lineId === null || amountMinor === 0 ? [] : [lineId]));
+      return given.concat(boughtLineIds.filter((id) => !given.includes(id)));
+    })
+    .filter((lineIds) => lineIds.length > 0);
+}
+
+/** The first set that these units would tear apart: of some of its lines they have units, of others not all. */
+export function tornSet(order: Pick<OrderAggregate, "promotions" | "lines">, chosen: readonly LineQuantity[]): readonly string[] | undefined {
+  const quantities = new Map(chosen.map(({ lineId, quantity }) => [lineId, quantity]));
+  const wanted = new Map(order.lines.map((line) => [line.id, wantedOf(line)]));
+  return setsOf(order).find(
+    (lineIds) => lineIds.some((id) => (quantities.get(id) ?? 0) > 0) && lineIds.some((id) => (quantities.get(id) ?? 0) < (wanted.get(id) ?? 0)),
+  );
 }

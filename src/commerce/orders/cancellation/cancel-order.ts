@@ -3,22 +3,30 @@
  * its fulfillments, is no longer owed, and what was paid for it goes back; all in one transaction.
  */
 import { sql } from "kysely";
-import { type Faults, faultAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { giveBackStock } from "#commerce/inventory/reservations.ts";
 import { restoreUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Failure } from "#foundation/failure.ts";
-import { type CancellationValue, type CanceledUnits, cancellationValue, type FulfillmentCut } from "./order-value.ts";
-import { type CancellationEligibility, cancellationEligibility } from "./cancellation-eligibility.ts";
-import { buyerCancellationReasons, type CancellationReason, type CancellationReasonView, obstacle } from "./cancellation-reasons.ts";
-import { tornSet } from "./cancellation-sets.ts";
-import { changeLocked, lockOrder, type OrderHappening, type OrderOutcome, type OrderTarget, type OrderTenant, refuseOrder } from "./change-order.ts";
-import { chosenFaults, noteMax, requireChoosable, requireKnownLines } from "./order-checks.ts";
-import type { LineQuantity, OrderAggregate, OrderLine } from "./order-aggregate.ts";
-import type { OrderActor } from "./order-states.ts";
-import { coverRefund, queueRefund } from "./queue-refund.ts";
-import { dropUnreserved } from "./unreserved-rows.ts";
-import { voidIfNothingOwed } from "./void-payment.ts";
+import { type CanceledUnits, type CancellationValue, cancellationValue, type FulfillmentCut } from "#commerce/orders/order-value.ts";
+import { type CancellationEligibility, cancellationEligibility } from "./eligibility.ts";
+import { buyerCancellationReasons, type CancellationReason, type CancellationReasonView, obstacle } from "./reasons.ts";
+import { tornSet } from "./obstacles.ts";
+import {
+  changeLocked,
+  lockOrder,
+  type OrderHappening,
+  type OrderOutcome,
+  type OrderTarget,
+  type OrderTenant,
+  refuseOrder,
+} from "#commerce/orders/change-order.ts";
+import { chosenFaults, noteMax, requireChoosable, requireKnownLines } from "#commerce/orders/order-checks.ts";
+import type { CancellationRequest, LineQuantity, OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
+import type { OrderActor } from "#commerce/orders/order-states.ts";
+import { coverRefund, queueRefund } from "#commerce/orders/queue-refund.ts";
+import { dropUnreserved } from "#commerce/orders/unreserved-rows.ts";
+import { voidIfNothingOwed } from "#commerce/orders/void-payment.ts";
 
 export interface OrderCancelInput extends OrderTarget {
   /** Left out: all that can be canceled. */
@@ -217,4 +225,32 @@ async function moveMoney(
   const refund = { order, amountMinor: value.refundMinor, reason: "order_canceled", note, returnId, ...covered };
   const id = await queueRefund(transaction, tenant, refund);
   return [{ type: "refund.created", id }];
+}
+
+/** In the name of who asked for it. */
+export async function approveCancellation(transaction: Transaction, tenant: OrderTenant, target: OrderTarget): Promise<OrderAggregate> {
+  const order = await lockOrder(transaction, tenant, target.orderId);
+  const { lines, reason, note, actor } = requestOf(order);
+  // The request itself is what keeps others from asking; without it the order is judged as it stands.
+  requireCancelable(order, { lines, eligibility: cancellationEligibility({ ...order, cancellationRequest: null }, tenant.now, tenant.actor) });
+  return changeLocked(transaction, tenant, {
+    order,
+    expectedVersion: target.expectedVersion,
+    work: () => cancelUnits(transaction, tenant, { order, lines, reason, note, actor }),
+  });
+}
+
+export async function declineCancellation(transaction: Transaction, tenant: OrderTenant, target: OrderTarget): Promise<OrderAggregate> {
+  const order = await lockOrder(transaction, tenant, target.orderId);
+  requestOf(order);
+  return changeLocked(transaction, tenant, {
+    order,
+    expectedVersion: target.expectedVersion,
+    work: () => Promise.resolve({ cancellationRequest: null, happenings: [{ type: "order.cancellation_declined" }] }),
+  });
+}
+
+function requestOf(order: OrderAggregate): CancellationRequest {
+  if (order.cancellationRequest !== null) return order.cancellationRequest;
+  throw refuseOrder("invalid_state", order, { reason: "cancellation_not_requested", message: "Nobody has asked to cancel the order." });
 }
