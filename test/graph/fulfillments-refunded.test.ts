@@ -1,7 +1,7 @@
 /** Parcels that never arrive: what was paid back is not sent again, what got lost is told whatever the stock, and the order still comes to its end. */
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { fulfillmentsMax } from "#commerce/orders/fulfillments-create.ts";
+import { fulfillmentsMax } from "#commerce/orders/fulfillment/create-fulfillment.ts";
 import { refundsMax } from "#commerce/orders/create-refund.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";

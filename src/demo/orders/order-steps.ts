@@ -8,8 +8,8 @@ import { receiveReturn, trackReturn } from "#commerce/after-sales/return-life.ts
 import { cancelOrder, type OrderCancelInput } from "#commerce/orders/cancellation/cancel-order.ts";
 import { capturePayment } from "#commerce/orders/capture-payment.ts";
 import { type DisputeReason, openDispute } from "#commerce/orders/disputes.ts";
-import { createFulfillment } from "#commerce/orders/fulfillments-create.ts";
-import { deliverFulfillment, packFulfillment, shipFulfillment } from "#commerce/orders/fulfillments.ts";
+import { createFulfillment } from "#commerce/orders/fulfillment/create-fulfillment.ts";
+import { deliverFulfillment, packFulfillment, shipFulfillment } from "#commerce/orders/fulfillment/move-fulfillment.ts";
 import { confirmOrder, holdOrder } from "#commerce/orders/order-life.ts";
 import { answerPayments } from "./provider-answers.ts";
 import { lineOf, orderIdOf, partOf, returnLinesOf, type Scene, sessionOf, type Step } from "./scene.ts";

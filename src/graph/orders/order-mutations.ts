@@ -13,9 +13,9 @@ import {
   shipFulfillment,
   trackFulfillment,
   trackingNumberMax,
-} from "#commerce/orders/fulfillments.ts";
-import { carrierMax, type ChangedFulfillment, createFulfillment } from "#commerce/orders/fulfillments-create.ts";
-import type { TrackedStatus } from "#commerce/orders/fulfillments-life.ts";
+} from "#commerce/orders/fulfillment/move-fulfillment.ts";
+import { carrierMax, type ChangedFulfillment, createFulfillment } from "#commerce/orders/fulfillment/create-fulfillment.ts";
+import type { TrackedStatus } from "#commerce/orders/fulfillment/fulfillment-rules.ts";
 import type { FulfillmentView } from "#commerce/orders/render-parts.ts";
 import { approveCancellation, cancelOrder, declineCancellation } from "#commerce/orders/cancellation/cancel-order.ts";
 import { capturePayment } from "#commerce/orders/capture-payment.ts";

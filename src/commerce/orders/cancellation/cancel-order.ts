@@ -25,7 +25,7 @@ import { chosenFaults, noteMax, requireChoosable, requireKnownLines } from "#com
 import type { CancellationRequest, LineQuantity, OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { coverRefund, queueRefund } from "#commerce/orders/queue-refund.ts";
-import { dropUnreserved } from "#commerce/orders/unreserved-rows.ts";
+import { dropUnreserved } from "#commerce/orders/fulfillment/fulfillment-stock.ts";
 import { voidIfNothingOwed } from "#commerce/orders/void-payment.ts";
 
 export interface OrderCancelInput extends OrderTarget {

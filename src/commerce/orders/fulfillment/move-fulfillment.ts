@@ -4,11 +4,11 @@ import { isHttpsUrl } from "#commerce/catalog/write-faults.ts";
 import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { changeOrder, type OrderHappening, orderIdOf, type OrderTenant } from "./change-order.ts";
-import { carrierMax, type ChangedFulfillment } from "./fulfillments-create.ts";
-import { type FulfillmentMove, fulfillmentMoves, requireMove, type TrackedStatus } from "./fulfillments-life.ts";
-import { countUnits, type Moved, replaceLost, takeBack, takeUnits } from "./fulfillments-stock.ts";
-import type { OrderAggregate, OrderFulfillment } from "./order-aggregate.ts";
+import { changeOrder, type OrderHappening, orderIdOf, type OrderTenant } from "#commerce/orders/change-order.ts";
+import { carrierMax, type ChangedFulfillment } from "./create-fulfillment.ts";
+import { type FulfillmentMove, fulfillmentMoves, requireMove, type TrackedStatus } from "./fulfillment-rules.ts";
+import { countUnits, type Moved, replaceLost, takeBack, takeUnits } from "./fulfillment-stock.ts";
+import type { OrderAggregate, OrderFulfillment } from "#commerce/orders/order-aggregate.ts";
 
 /** `expectedVersion` is the order's. */
 export interface FulfillmentTarget extends Expected {

@@ -6,12 +6,11 @@ import { sql } from "kysely";
 import { allocateStock, giveBackStock, promiseStock, restock, type Shortage } from "#commerce/inventory/reservations.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import { type OrderHappening, type OrderTenant, refuseOrder } from "./change-order.ts";
-import { refundedUndelivered, settledUnits, unitsIn, unreservedUnits, wantedOf } from "./order-statuses.ts";
-import { insertFulfillment } from "./fulfillments-create.ts";
-import type { FulfillmentLine, LineQuantity, OrderAggregate, OrderFulfillment, OrderLine } from "./order-aggregate.ts";
-import type { FulfillmentStatus } from "./order-states.ts";
-import { dropUnreserved, markUnreserved } from "./unreserved-rows.ts";
+import { type OrderHappening, type OrderTenant, refuseOrder } from "#commerce/orders/change-order.ts";
+import { refundedUndelivered, settledUnits, unitsIn, unreservedUnits, wantedOf } from "#commerce/orders/order-statuses.ts";
+import { insertFulfillment } from "./create-fulfillment.ts";
+import type { FulfillmentLine, LineQuantity, OrderAggregate, OrderFulfillment, OrderLine } from "#commerce/orders/order-aggregate.ts";
+import type { FulfillmentStatus } from "#commerce/orders/order-states.ts";
 
 export interface Moved {
   readonly order: OrderAggregate;
@@ -157,4 +156,35 @@ function requireStock(order: OrderAggregate, shortages: readonly Shortage[]): vo
   if (shortages.length === 0) return;
   const message = "There is not enough of it in stock.";
   throw refuseOrder("invalid_state", order, { reason: "insufficient_stock", data: { shortages }, message });
+}
+
+/** Units that nothing is promised for, as they are written down: of what got lost with the fulfillment it was lost with, of an exchange with its next. */
+async function markUnreserved(transaction: Transaction, fulfillmentId: string, lines: readonly LineQuantity[]): Promise<void> {
+  const missing = lines.filter(({ quantity }) => quantity > 0);
+  if (missing.length === 0) return;
+  await sql`
+    update fulfillment_line f set unreserved = m.quantity
+    from unnest(${missing.map(({ lineId }) => lineId)}::text[], ${missing.map(({ quantity }) => quantity)}::int[]) as m(line_id, quantity)
+    where f.fulfillment_id = ${fulfillmentId} and f.order_line_id = m.line_id`.execute(transaction);
+}
+
+interface DroppedUnits {
+  readonly order: Pick<OrderAggregate, "fulfillments">;
+  /** Of what was ordered, or of this exchange. */
+  readonly returnId: string | null;
+  readonly lines: readonly LineQuantity[];
+}
+
+/** They are promised by now, or given up; those that were lost first go first. */
+export async function dropUnreserved(transaction: Transaction, { order, returnId, lines }: DroppedUnits): Promise<void> {
+  const left = new Map(lines.map(({ lineId, quantity }) => [lineId, quantity]));
+  for (const fulfillment of order.fulfillments.filter((found) => found.returnId === returnId)) {
+    for (const { lineId, unreserved = 0 } of fulfillment.lines) {
+      const dropped = Math.min(unreserved, left.get(lineId) ?? 0);
+      if (dropped === 0) continue;
+      left.set(lineId, (left.get(lineId) ?? 0) - dropped);
+      const line = transaction.updateTable("fulfillmentLine").set((row) => ({ unreserved: row("unreserved", "-", dropped) }));
+      await line.where("fulfillmentId", "=", fulfillment.id).where("orderLineId", "=", lineId).execute();
+    }
+  }
 }

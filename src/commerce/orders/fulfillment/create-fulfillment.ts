@@ -3,11 +3,11 @@ import { type Faults, faultAt, requireNoFaults, textFaults } from "#foundation/f
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import { changeLocked, lockOrder, orderConflict, type OrderTarget, type OrderTenant, refuseOrder } from "./change-order.ts";
-import { chosenFaults, requireKnownLines } from "./order-checks.ts";
-import { needsFulfillment, unitsIn, unsendableUnits, wantedOf } from "./order-statuses.ts";
-import { type FulfillmentType, isLive, requireStanding } from "./fulfillments-life.ts";
-import type { FulfillmentLine, LineQuantity, OrderAggregate, OrderLine } from "./order-aggregate.ts";
+import { changeLocked, lockOrder, orderConflict, type OrderTarget, type OrderTenant, refuseOrder } from "#commerce/orders/change-order.ts";
+import { chosenFaults, requireKnownLines } from "#commerce/orders/order-checks.ts";
+import { needsFulfillment, unitsIn, unsendableUnits, wantedOf } from "#commerce/orders/order-statuses.ts";
+import { type FulfillmentType, isLive, requireStanding } from "./fulfillment-rules.ts";
+import type { FulfillmentLine, LineQuantity, OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 
 export interface FulfillmentCreateInput extends OrderTarget {
   /** Left out: everything that is open. */
