@@ -2,10 +2,17 @@
  * A buyer's erasure as somebody at the command line asks for it: it is looked what there is, and that is erased, told of and written down in one
  * transaction, in which it is still all there is.
  */
+import { createServiceEvents } from "#foundation/events.ts";
 import { appendAudit, commandActor } from "#access/audit.ts";
-import { eraseBuyer, type Erased } from "#commerce/orders/erase-buyer.ts";
-import { type ErasureFinds, findForErasure } from "#commerce/orders/erasure-finds.ts";
-import { type ErasureTarget, findErasureScope, isSameScope, lockErasureScope } from "#commerce/orders/erasure-scope.ts";
+import { eraseBuyer, type Erased } from "#commerce/orders/erasure/erase-buyer.ts";
+import {
+  type ErasureFinds,
+  type ErasureTarget,
+  findErasureScope,
+  findForErasure,
+  isSameScope,
+  lockErasureScope,
+} from "#commerce/orders/erasure/erasure-scope.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
@@ -52,7 +59,7 @@ async function eraseFound(
   const { merchantId, cartIds, orderIds } = scope;
   const cause = { operationId: null, actor: "staff", requestId: null } as const;
   const erased = await withOutbox(transaction, { merchantId, now, cause, render }, (outbox) => {
-    const asked = { merchantId, now, keyring, outbox, publicUrl, buyerReference: null, wakePayments: () => undefined };
+    const asked = { merchantId, now, keyring, outbox, publicUrl, buyerReference: null, events: createServiceEvents() };
     return eraseBuyer(transaction, { ...asked, reindex: (handle, ids) => indexProducts(handle, ids, now) }, { finds, isForced });
   });
   // A buyer's reference or an address token would be found here for ever.

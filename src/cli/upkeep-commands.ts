@@ -6,8 +6,8 @@ import { appendAudit, auditPages, type AuditRow, commandActor } from "#access/au
 import { readKeyring } from "#app/encryption-keys.ts";
 import { eraseOnRequest } from "#app/erase-buyers.ts";
 import { countToRewrap, openAll, type Rewrapped, rewrapAll } from "#app/rewrap.ts";
-import type { Erased } from "#commerce/orders/erase-buyer.ts";
-import type { ErasureTarget } from "#commerce/orders/erasure-scope.ts";
+import type { Erased } from "#commerce/orders/erasure/erase-buyer.ts";
+import type { ErasureTarget } from "#commerce/orders/erasure/erasure-scope.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";

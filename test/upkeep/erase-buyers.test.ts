@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eraseOnRequest } from "#app/erase-buyers.ts";
-import type { ErasureTarget } from "#commerce/orders/erasure-scope.ts";
+import type { ErasureTarget } from "#commerce/orders/erasure/erasure-scope.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import { berlin, callCart, changeCart, writtenRows, makeCart, readCart } from "#test/operations/cart-calls.ts";
 import { makeSession, trySession } from "#test/operations/checkout-calls.ts";

@@ -3,6 +3,12 @@ import { sql } from "kysely";
 import { tokenDigest } from "#commerce/carts/set-address.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
+import { findPersonalData, openPersonalData, type PersonalData } from "#commerce/addresses/personal-data.ts";
+import type { Database } from "#database/connect.ts";
+import { findRecords, type RecordKey } from "#database/idempotency.ts";
+import { DecryptionFailed, type Keyring } from "#foundation/encryption.ts";
+import { maskAddress, maskEmail } from "#commerce/addresses/mask-address.ts";
+import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 
 /** A buyer's reference means something with one merchant alone. */
 export type ErasureTarget =
@@ -89,4 +95,93 @@ async function findBuyer(reader: Reader, { merchantId, value }: { readonly merch
     union select cart_id from personal_data where merchant_id = ${merchantId} and buyer_reference = ${value}`.execute(reader);
   if (rows.length === 0) return undefined;
   return { merchantId, cartIds: rows.map(({ id }) => id).filter((id) => id !== null), buyerReference: value };
+}
+
+/**
+ * All that an erasure needs to know, found before its transaction begins: a merchant's kept answers are many, and to open each takes longer than anybody's
+ * cart shall be locked.
+ */
+export interface ErasureFinds {
+  readonly scope: ErasureScope;
+  readonly traces: Traces;
+  /** Answers that were kept for retries and tell of the buyer. */
+  readonly answers: readonly RecordKey[];
+  /** What is kept since then may not have been looked at. */
+  readonly lookedUpTo: Date;
+}
+
+interface Looking {
+  readonly target: ErasureTarget;
+  readonly now: Date;
+}
+
+/** A request has its time from when it came, and by the clock of its process: so long, at most, until its answer can be seen. */
+const lateMsMax = 600_000;
+
+export async function findForErasure(db: Database, keyring: Keyring, { target, now }: Looking): Promise<ErasureFinds> {
+  const scope = await findErasureScope(db, target);
+  const traces = await tracesOf(db, keyring, scope);
+  const answers = await findRecords(db, keyring, { ownerIds: await whoWasTold(db, scope.merchantId), holds: traces.isIn });
+  return { scope, traces, answers, lookedUpTo: new Date(now.getTime() - lateMsMax) };
+}
+
+/** What is erased does not open a second time; what does not open at all is found by its ids alone. */
+async function tracesOf(reader: Reader, keyring: Keyring, scope: ErasureScope): Promise<Traces> {
+  const rows = await findPersonalData(reader, scope.personalIds);
+  const opened = [...rows.values()].flatMap((row) => {
+    try {
+      return openPersonalData(keyring, row) ?? [];
+    } catch (error) {
+      if (error instanceof DecryptionFailed) return [];
+      throw error;
+    }
+  });
+  return findTraces([...scope.cartIds, ...scope.orderIds, ...scope.personalIds], opened);
+}
+
+/** Or may have been: the merchant's installations and tokens, and the platform's tokens. */
+export async function whoWasTold(reader: Reader, merchantId: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from installation where merchant_id = ${merchantId}
+    union all select id from internal_token where merchant_id = ${merchantId} or merchant_id is null`.execute(reader);
+  return rows.map(({ id }) => id);
+}
+
+/** How a text is recognised that tells of a buyer: it names what is the buyer's by its id, or has some of what is erased in it. */
+interface Traces {
+  readonly isIn: (json: string) => boolean;
+}
+
+/** Rather one text too many than one too few: whoever asked it what was answered can ask what it is now. */
+function findTraces(ids: readonly string[], personal: readonly PersonalData[]): Traces {
+  const words = new Set([...ids, ...personal.flatMap(wordsOf)].map(escaped));
+  const groups = personal.flatMap(maskOf);
+  return { isIn: (json) => [...words].some((word) => json.includes(word)) || groups.some((group) => group.every((word) => json.includes(word))) };
+}
+
+/** As JSON writes it. */
+const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
+const quoted = (text: string): string => JSON.stringify(text);
+
+function wordsOf(data: PersonalData): string[] {
+  if (data.kind === "buyer_email") return [data.email, maskEmail(data.email)];
+  // A town, a region and a country are those of many.
+  const { city: _city, regionCode: _region, countryCode: _country, postalCode, email, ...own } = data.address satisfies PostalAddress;
+  const texts = Object.values(own).filter((value): value is string => value !== null && value.length >= wordLengthMin);
+  return [
+    ...texts,
+    ...(email === null ? [] : [email, maskEmail(email)]),
+    ...(postalCode === null || postalCode.length < wordLengthMin ? [] : [postalCode]),
+  ];
+}
+
+/** Shorter ones are in every text. */
+const wordLengthMin = 4;
+
+/** What is shown of an address, all of it in one text. */
+function maskOf(data: PersonalData): string[][] {
+  if (data.kind === "buyer_email") return [];
+  const { city, postalCodePrefix, recipientInitials } = maskAddress(data.address);
+  const group = [city, postalCodePrefix, recipientInitials].filter((part) => part !== null).map(quoted);
+  return group.length < 2 ? [] : [group];
 }

@@ -12,7 +12,7 @@ import { findCarts } from "#commerce/carts/cart-aggregate.ts";
 import { emptyRecords, findRecords } from "#database/idempotency.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { type ErasureFinds, whoWasTold } from "./erasure-finds.ts";
+import { type ErasureFinds, whoWasTold } from "./erasure-scope.ts";
 
 export interface Erased {
   /** Addresses and e-mails; those that were erased before are not counted. */
