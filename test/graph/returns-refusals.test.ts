@@ -1,6 +1,6 @@
 /** What a return refuses: every step that its status does not allow, what is not offered, and whoever it does not belong to; nothing is written then. */
 import { describe, expect, it } from "vitest";
-import { returnTransitions, type ReturnStep, returnSteps } from "#commerce/after-sales/return-transitions.ts";
+import { returnTransitions, type ReturnStep, returnSteps } from "#commerce/after-sales/return-rules.ts";
 import type { OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import { returnStatuses, type ReturnStatus } from "#commerce/orders/order-states.ts";
 import { inTransaction } from "#database/transaction.ts";

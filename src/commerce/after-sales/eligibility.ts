@@ -2,18 +2,25 @@
  * What a buyer may ask for after the sale, line by line and for the order as a whole. A pure function of the order, the policies it was placed under, and
  * a few facts; asking for it (a return) is decided by the same options, so that answer and deed cannot differ.
  */
-import { bestDecision, type Decision, validUntil } from "#commerce/orders/eligibility-reason.ts";
+import { bestDecision, type Decision, validUntil, withoutRepeats } from "#commerce/orders/eligibility-reason.ts";
 import type { LineQuantity, OrderAggregate, OrderLine, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import { type ReturnKind, returnKinds } from "#commerce/orders/order-states.ts";
 import { money } from "#foundation/money.ts";
-import { isOpenCase, undeliveredUnits } from "./line-units.ts";
-import { turnsOfWindows, windowsOf } from "./line-windows.ts";
-import { type AfterSalesFacts, type AfterSalesOption, type Asked, type AskedOfLine, betterOf, type OrderOption } from "./option.ts";
-import { lostParcels, wholeWithdrawal } from "./order-options.ts";
+import { policyOf, type Window, type WindowClock } from "#commerce/orders/order-terms.ts";
+import { isOpenCase, undeliveredUnits } from "./obstacles.ts";
+import {
+  type AfterSalesFacts,
+  type AfterSalesOption,
+  type Asked,
+  type AskedOfLine,
+  betterOf,
+  type OrderOption,
+  turnsOfWindows,
+  windowsOf,
+} from "./option.ts";
 import { isLost, isMerchantFault, type ReturnReason } from "./reasons.ts";
 import { exchange, keepItem, notReceived, returnRefund, withdrawal } from "./return-options.ts";
-import { returnValue } from "./return-value.ts";
-import { type AfterSalesPolicy, afterSalesPolicies } from "./shown-policies.ts";
+import { returnValue } from "./return-rules.ts";
 import { remedy } from "./warranty-options.ts";
 
 type Quantities = Pick<OrderLine, "ordered" | "canceled" | "allocated" | "shipped" | "delivered" | "returnRequested" | "returned" | "refunded">;
@@ -125,4 +132,91 @@ function quantitiesOf(line: OrderLine): Quantities {
 
 function toCase({ id, kind, status, lines }: OrderReturn): OpenCase {
   return { returnId: id, kind, status, lines: lines.map(({ lineId, quantity }) => ({ lineId, quantity })) };
+}
+
+/** The policies of an order that its after-sales are decided by, as they are shown. */
+export interface AfterSalesPolicy {
+  readonly id: string;
+  readonly type: "return" | "warranty" | "withdrawal";
+  readonly clock: WindowClock;
+  /** Null: it has no end, or is counted in months. */
+  readonly windowDays: number | null;
+  readonly summary: string;
+  readonly url: string | null;
+}
+
+function afterSalesPolicies(order: OrderAggregate): AfterSalesPolicy[] {
+  const [returns, withdrawal, warranty] = [policyOf(order, "return"), policyOf(order, "withdrawal"), policyOf(order, "warranty")];
+  return [
+    show(returns, { type: "return", clock: "delivered", windowDays: returns.rules.windowDays }),
+    show(withdrawal, { type: "withdrawal", clock: "delivered", windowDays: withdrawal.rules.windowDays }),
+    show(warranty, { type: "warranty", clock: "warranty_start", windowDays: warranty.rules.months === 0 ? 0 : null }),
+  ];
+}
+
+function show(
+  { id, summary, url }: Pick<AfterSalesPolicy, "id" | "summary" | "url">,
+  { type, clock, windowDays }: Pick<AfterSalesPolicy, "type" | "clock" | "windowDays">,
+): AfterSalesPolicy {
+  return { id, type, clock, windowDays, summary, url };
+}
+
+/** The money for all that was sent and never came. */
+function lostParcels(lines: readonly AskedOfLine[]): OrderOption {
+  return together("refund_undelivered", lines, notReceived);
+}
+
+/** The right of withdrawal, used for everything that it is there for. */
+function wholeWithdrawal(lines: readonly AskedOfLine[]): OrderOption {
+  return together("withdrawal", lines, (asked) => withdrawal({ ...asked, isFault: false }));
+}
+
+function together(kind: OrderOption["kind"], lines: readonly AskedOfLine[], optionOf: (asked: AskedOfLine) => AfterSalesOption): OrderOption {
+  const options = lines.map((asked) => ({ asked, option: optionOf(asked) }));
+  const decision = bestDecision(options.map(({ option }) => option.decision));
+  const best = askedTogether(options.filter(({ option }) => option.decision === decision));
+  const [first] = best;
+  if (first === undefined) throw new Error("An order has no lines.");
+  const chosen = best.map(({ asked, option }) => ({ lineId: asked.line.id, quantity: option.eligibleQuantity }));
+  const { option, asked } = first;
+  return {
+    ...option,
+    kind,
+    decision,
+    eligibleQuantity: chosen.reduce((sum, { quantity }) => sum + quantity, 0),
+    reasons: withoutRepeats(best.flatMap((one) => one.option.reasons)),
+    window: earliest(best.map((one) => one.option.window)),
+    ...(decision === "denied" ? {} : amountsOf(asked.order, { option, chosen })),
+  };
+}
+
+interface Offered {
+  readonly asked: AskedOfLine;
+  readonly option: AfterSalesOption;
+}
+
+/** What is sent back and what nobody has sent are no one request: where there is something to send back, that is meant. */
+function askedTogether(best: readonly Offered[]): readonly Offered[] {
+  const sentBack = best.filter(({ option }) => !option.methods.includes("keep_item"));
+  return sentBack.length > 0 ? sentBack : best;
+}
+
+/** The postage is paid once, the delivery given back only with the last of what was delivered. */
+function amountsOf(
+  order: OrderAggregate,
+  { option, chosen }: { readonly option: AfterSalesOption; readonly chosen: readonly LineQuantity[] },
+): Pick<OrderOption, "estimatedRefund"> {
+  const isLost = option.kind === "refund_only";
+  const { refundMinor } = returnValue(order, { kind: option.kind, isFault: isLost, isLost, method: option.methods[0] ?? "mail", lines: chosen });
+  return { estimatedRefund: money(refundMinor, order.currency) };
+}
+
+/** The one that begins first. */
+function earliest(windows: readonly Window[]): Window {
+  const [first, ...rest] = windows;
+  if (first === undefined) throw new Error("There is no window.");
+  return rest.reduce(
+    (best, window) => (window.startsAt !== null && (best.startsAt === null || window.startsAt < best.startsAt) ? window : best),
+    first,
+  );
 }

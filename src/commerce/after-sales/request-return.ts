@@ -2,17 +2,24 @@
  * A buyer asks for something after the sale, or the merchant for the buyer. The function that answers whether that is possible decides here too, on
  * the same facts; what needs nobody's consent is approved in the same transaction.
  */
-import { type Faults, faultAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { changeLocked, lockOrder, type OrderOutcome, type OrderTarget, type OrderTenant } from "#commerce/orders/change-order.ts";
-import { chosenFaults, noteMax } from "#commerce/orders/order-checks.ts";
-import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
+import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { changeLocked, lockOrder, orderConflict, type OrderOutcome, type OrderTarget, type OrderTenant } from "#commerce/orders/change-order.ts";
+import { chosenFaults, noteMax, requireChoosable, requireKnownLines } from "#commerce/orders/order-checks.ts";
+import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
+import type { Decision } from "#commerce/orders/eligibility-reason.ts";
+import type { ReturnKind } from "#commerce/orders/order-states.ts";
+import { fail } from "#foundation/failure.ts";
 import type { ChangedPart } from "./change-part.ts";
-import { type PlannedReturn, planReturn, type ReturnRequest } from "./plan-return.ts";
 import { readAfterSalesFacts } from "./read-facts.ts";
 import { approve } from "./return-life.ts";
 import { holdsUnits, insertReturn, moveOrderLines } from "./return-rows.ts";
+import { optionFor } from "./eligibility.ts";
+import type { AfterSalesFacts, AfterSalesOption } from "./option.ts";
+import { isLost, isMerchantFault, reasonsByKind, type ReturnReason } from "./reasons.ts";
+import { exchangeVariants } from "./return-options.ts";
+import { returnValue } from "./return-rules.ts";
 
 export type ReturnRequestInput = OrderTarget & ReturnRequest;
 
@@ -67,4 +74,121 @@ async function request(
   if (decision === "request_required") return { happenings: [requested] };
   const { happenings, ...outcome } = await approve(transaction, tenant, { order, found: row });
   return { ...outcome, happenings: [requested, ...happenings] };
+}
+
+/**
+ * What a request for something after the sale comes to, decided by the options that the eligibility of the order is made of. Pure: what those options
+ * allow is accepted here and what they deny is refused with their reasons, at the same instant and on the same facts.
+ */
+export interface ReturnRequest {
+  readonly kind: ReturnKind;
+  readonly lines: readonly LineQuantity[];
+  readonly reason: ReturnReason;
+  readonly note?: string | null | undefined;
+  readonly method?: OrderReturn["method"] | undefined;
+  readonly settlement?: OrderReturn["settlement"] | undefined;
+  readonly exchangeVariantId?: string | null | undefined;
+}
+
+export interface PlannedReturn extends Pick<OrderReturn, "method" | "settlement" | "refundMinor" | "feeMinor" | "policyId"> {
+  readonly decision: Exclude<Decision, "denied">;
+  readonly lines: readonly LineQuantity[];
+}
+
+interface RequestAsked {
+  readonly facts: AfterSalesFacts;
+  readonly input: ReturnRequest;
+}
+
+export function planReturn(order: OrderAggregate, { facts, input }: RequestAsked): PlannedReturn {
+  const { kind, reason, lines } = input;
+  requireReason(input);
+  requireKnownLines(order, lines);
+  const options = lines.flatMap(({ lineId }) => optionFor(order, facts, { lineId, kind, reason }) ?? []);
+  requireOffered(order, { lines, options });
+  requireExchangeable(order, { facts, input });
+  const methods = offeredByAll(options, (option) => option.methods);
+  requireOneWay(methods);
+  const method = chosen("/method", input.method, methods);
+  const settlement = chosen(
+    "/settlement",
+    input.settlement,
+    offeredByAll(options, (option) => option.settlement),
+  );
+  const value = { kind, isFault: isMerchantFault(reason), isLost: isLost(input), method: method ?? "keep_item", lines };
+  const { refundMinor, restockingMinor, postageMinor } = returnValue(order, value);
+  return {
+    decision: decisionOf(order, { facts, input, options }),
+    lines: lines.map(({ lineId, quantity }) => ({ lineId, quantity })),
+    method,
+    settlement,
+    refundMinor,
+    feeMinor: restockingMinor + postageMinor,
+    policyId: options[0]?.policyId ?? null,
+  };
+}
+
+function requireReason({ kind, reason }: ReturnRequest): void {
+  const allowed = reasonsByKind[kind];
+  if (allowed.includes(reason)) return;
+  requireNoFaults([{ ...faultAt("/reason", "not_allowed", "It cannot be asked for this reason."), allowed }]);
+}
+
+/** What stands in the way comes before what only needs the merchant's consent. */
+function requireOffered(
+  order: OrderAggregate,
+  { lines, options }: { readonly lines: readonly LineQuantity[]; readonly options: readonly AfterSalesOption[] },
+): void {
+  const choosable = options.map(({ eligibleQuantity, reasons }, index) => ({
+    lineId: lines[index]?.lineId ?? "",
+    quantity: eligibleQuantity,
+    reasons: reasons.toSorted((one, other) => Number(other.blocking) - Number(one.blocking)),
+  }));
+  requireChoosable(order, { lines, choosable, reason: "quantity_exhausted", message: "This cannot be asked for." });
+}
+
+function requireExchangeable(order: OrderAggregate, { facts, input: { kind, lines, exchangeVariantId } }: RequestAsked): void {
+  const line = order.lines.find(({ id }) => id === lines[0]?.lineId);
+  if (kind !== "exchange" || line === undefined) return;
+  const allowed = exchangeVariants({ order, facts, line });
+  if (typeof exchangeVariantId === "string" && allowed.includes(exchangeVariantId)) return;
+  const message = "It is not among what this can be exchanged for now.";
+  throw fail("invalid_state", {
+    message,
+    details: [{ ...faultAt("/exchangeVariantId", "not_allowed", message), allowed }],
+    conflict: orderConflict(order, { reason: "exchange_out_of_stock", data: { exchangeVariantIds: allowed } }),
+  });
+}
+
+/** What every line of the request is offered with. */
+function offeredByAll<Term>(options: readonly AfterSalesOption[], termsOf: (option: AfterSalesOption) => readonly Term[]): readonly Term[] {
+  const [first, ...others] = options.map(termsOf);
+  return (first ?? []).filter((term) => others.every((terms) => terms.includes(term)));
+}
+
+/** What is sent back and what nobody has sent yet go their own ways. */
+function requireOneWay(methods: readonly unknown[]): void {
+  if (methods.length > 0) return;
+  requireNoFaults([faultAt("/lines", "not_allowed", "What is sent back, and what has never been sent, are asked for one by one.")]);
+}
+
+/** The first that is offered, unless told. */
+function chosen<Term extends string>(field: string, wanted: Term | null | undefined, offered: readonly Term[]): Term | null {
+  if (wanted === null || wanted === undefined) return offered[0] ?? null;
+  if (!offered.includes(wanted)) requireNoFaults([{ ...faultAt(field, "not_allowed", "It is not offered for this."), allowed: offered }]);
+  return wanted;
+}
+
+/** What has to be bought in first is promised by the merchant alone. */
+function decisionOf(
+  order: OrderAggregate,
+  { facts, input, options }: RequestAsked & { readonly options: readonly AfterSalesOption[] },
+): PlannedReturn["decision"] {
+  const isMissing =
+    input.kind === "replacement" &&
+    order.lines.some(
+      ({ id, productId, variantId }) =>
+        input.lines.some(({ lineId }) => lineId === id) && facts.siblingsInStock.get(productId)?.includes(variantId) !== true,
+    );
+  return isMissing || options.some(({ decision }) => decision !== "allowed") ? "request_required" : "allowed";
 }

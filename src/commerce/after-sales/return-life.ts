@@ -3,19 +3,19 @@
  * way out of it. What was asked for is given back to the order's lines by whatever ends a return before it is inspected.
  */
 import type { Expected } from "#commerce/carts/cart-status.ts";
-import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { type OrderHappening, orderIdOf, type OrderOutcome, type OrderTenant } from "#commerce/orders/change-order.ts";
-import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
+import type { LineQuantity, OrderAggregate, OrderReturn, ReturnLine } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
+import { unsentIntangibles } from "#commerce/orders/cancellation/eligibility.ts";
+import { cancelUnits } from "#commerce/orders/cancellation/cancel-order.ts";
 import { type ChangedPart, changePart } from "./change-part.ts";
 import { cancelReplacement, createReplacement, isReplacementSent, sendsReplacement } from "./exchange.ts";
-import { countedFaults, type LineCount } from "./return-counts.ts";
-import { isOfUnsent } from "./line-units.ts";
+import { isOfUnsent } from "./obstacles.ts";
 import { countReturnLines, holdsUnits, moveOrderLines, moveReturn } from "./return-rows.ts";
-import { refuseReturn, requireReturnVersion, requireStep, type ReturnStep } from "./return-transitions.ts";
+import { refuseReturn, requireReturnVersion, requireStep, type ReturnStep } from "./return-rules.ts";
 import { requireSettleable, type ReturnToSettle, settleReturn } from "./settle-return.ts";
-import { requireUnsent, withdrawUnsent } from "./withdraw-unsent.ts";
 
 export interface ReturnTarget extends Expected {
   readonly returnId: string;
@@ -165,4 +165,68 @@ async function giveBackRequested(transaction: Transaction, found: ReturnToApprov
     transaction,
     found.lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: -quantity })),
   );
+}
+
+/** What was counted of a return when it came: every line of it, none twice, and never more of one thing than there was of the one before. */
+export interface LineCount {
+  readonly lineId: string;
+}
+
+/** Each counted figure with the most it may be, by the return's line and what else was counted of it. */
+type CountBounds<Count extends LineCount> = Readonly<Partial<Record<Exclude<keyof Count, "lineId">, (line: ReturnLine, count: Count) => number>>>;
+
+export function countedFaults<Count extends LineCount>(
+  { lines }: Pick<OrderReturn, "lines">,
+  counts: readonly Count[],
+  bounds: CountBounds<Count>,
+): Faults {
+  const ids = counts.map(({ lineId }) => lineId);
+  const missing = lines.filter(({ lineId }) => !ids.includes(lineId)).map(({ lineId }) => lineId);
+  return [
+    ...repeatFaults(ids, (index) => `/lines/${index}/lineId`),
+    ...counts.flatMap((count, index) => lineFaults(lines, { count, index, bounds })),
+    ...(missing.length === 0 ? [] : [{ ...faultAt("/lines", "required", "Every line of the return must be named."), allowed: missing }]),
+  ];
+}
+
+function lineFaults<Count extends LineCount>(
+  lines: readonly ReturnLine[],
+  { count, index, bounds }: { readonly count: Count; readonly index: number; readonly bounds: CountBounds<Count> },
+): Faults {
+  const line = lines.find(({ lineId }) => lineId === count.lineId);
+  if (line === undefined) return [faultAt(`/lines/${index}/lineId`, "unknown", "The return has no such line.")];
+  return (Object.keys(bounds) as Exclude<keyof Count & string, "lineId">[]).flatMap((name) => {
+    const max = bounds[name]?.(line, count) ?? 0;
+    return integerFaults(`/lines/${index}/${name}`, count[name] as number, { min: 0, max: Math.max(0, max) });
+  });
+}
+
+/**
+ * A withdrawal from what was never sent: a service, or something digital that nobody has given out yet. Nothing comes back, so it is settled with its
+ * approval: what an order still had to do is canceled, and what it has done with is paid back.
+ */
+async function withdrawUnsent(transaction: Transaction, tenant: OrderTenant, { order, found }: ReturnToSettle): Promise<OrderOutcome> {
+  if (order.status === "completed") return settleReturn(transaction, tenant, { order, found, units: found.lines });
+  const { id: returnId, lines } = found;
+  const cancellation = { order, lines, reason: "changed_mind", note: null, actor: tenant.actor, returnId };
+  const canceled = await cancelUnits(transaction, tenant, cancellation);
+  await transaction
+    .updateTable("orderReturn")
+    .set({ refundMinor: canceled.reducedMinor ?? 0 })
+    .where("id", "=", found.id)
+    .execute();
+  const { cancellationRequest, ...outcome } = canceled;
+  // What somebody asks to have canceled beside it is still asked for, unless nothing is left.
+  return outcome.status === undefined ? outcome : { ...outcome, cancellationRequest: cancellationRequest ?? null };
+}
+
+/** It was unsent when it was asked for: whatever has been given out since is no longer. */
+function requireUnsent({ lines }: OrderAggregate, found: OrderReturn): void {
+  const sent = found.lines.filter(({ lineId, quantity }) => {
+    const line = lines.find(({ id }) => id === lineId);
+    return line === undefined || unsentIntangibles(line) < quantity;
+  });
+  if (sent.length === 0) return;
+  const data = { lineIds: sent.map(({ lineId }) => lineId) };
+  throw refuseReturn("invalid_state", found, { reason: "units_sent", message: "It has been sent since it was asked for.", data });
 }

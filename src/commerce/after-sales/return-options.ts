@@ -3,12 +3,21 @@ import type { ReturnMethod, ReturnRules } from "#commerce/markets/policy-rules.t
 import { isOver, policyOf } from "#commerce/orders/order-terms.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import { money } from "#foundation/money.ts";
-import { undeliveredUnits, withdrawableUnsent } from "./line-units.ts";
+import {
+  askingObstacles,
+  orderObstacles,
+  restrictionObstacles,
+  returnable,
+  ruleObstacles,
+  timeObstacles,
+  undeliveredUnits,
+  type Units,
+  withdrawableUnsent,
+} from "./obstacles.ts";
 import type { AfterSalesOption, Asked, AskedOfLine, OptionFee, OptionTerms } from "./option.ts";
 import { toOption } from "./option.ts";
-import { askingObstacles, orderObstacles, restrictionObstacles, returnable, ruleObstacles, timeObstacles, type Units } from "./order-obstacles.ts";
 import { type AfterSalesReason, isMerchantFault, obstacle, reasonsByKind, type ReturnReason } from "./reasons.ts";
-import { returnValue, type ValuedReturn } from "./return-value.ts";
+import { returnValue, type ValuedReturn } from "./return-rules.ts";
 
 export function returnRefund(asked: Asked): AfterSalesOption {
   const { id: policyId, rules } = policyOf(asked.order, "return");

@@ -4,7 +4,7 @@ import type { OrderTenant } from "#commerce/orders/change-order.ts";
 import type { LineQuantity, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { ReturnStatus } from "#commerce/orders/order-states.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { isOfUnsent } from "./line-units.ts";
+import { isOfUnsent } from "./obstacles.ts";
 import { isLost } from "./reasons.ts";
 
 export interface NewReturn extends Omit<

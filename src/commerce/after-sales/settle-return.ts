@@ -11,10 +11,10 @@ import { wantedOf } from "#commerce/orders/order-statuses.ts";
 import { coverRefund, queueRefund, requireNoDispute } from "#commerce/orders/queue-refund.ts";
 import { voidIfNothingOwed } from "#commerce/orders/void-payment.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { isOfUnsent } from "./line-units.ts";
+import { isOfUnsent } from "./obstacles.ts";
 import { isLost, isMerchantFault, type ReturnReason } from "./reasons.ts";
 import { moveOrderLines } from "./return-rows.ts";
-import { returnValue } from "./return-value.ts";
+import { returnValue } from "./return-rules.ts";
 
 export interface ReturnToSettle {
   readonly order: OrderAggregate;

@@ -2,9 +2,8 @@
 import { isOver, policyOf, type Window } from "#commerce/orders/order-terms.ts";
 import type { OrderWarranty } from "#commerce/orders/order-aggregate.ts";
 import type { ReturnStatus } from "#commerce/orders/order-states.ts";
-import { registrationOf } from "./line-windows.ts";
-import { type AfterSalesOption, type AskedOfLine, type OptionTerms, toOption } from "./option.ts";
-import { orderObstacles, returnable } from "./order-obstacles.ts";
+import { type AfterSalesOption, type AskedOfLine, type OptionTerms, registrationOf, toOption } from "./option.ts";
+import { orderObstacles, returnable } from "./obstacles.ts";
 import { type AfterSalesReason, obstacle, reasonsByKind } from "./reasons.ts";
 import { merchantsPostage, sendingMethods } from "./return-options.ts";
 import { benefitLeft, openGrants } from "./warranty-claims.ts";

@@ -1,9 +1,7 @@
 /** What becomes of an order, step by step, each by the function that a client's request comes to. */
-import { closeReturn } from "#commerce/after-sales/close-return.ts";
-import { inspectReturn } from "#commerce/after-sales/inspect-return.ts";
-import type { ReturnRequest } from "#commerce/after-sales/plan-return.ts";
+import { closeReturn, inspectReturn } from "#commerce/after-sales/finish-return.ts";
+import { requestReturn, type ReturnRequest } from "#commerce/after-sales/request-return.ts";
 import { registerWarranty } from "#commerce/after-sales/register-warranty.ts";
-import { requestReturn } from "#commerce/after-sales/request-return.ts";
 import { receiveReturn, trackReturn } from "#commerce/after-sales/return-life.ts";
 import { cancelOrder, type OrderCancelInput } from "#commerce/orders/cancellation/cancel-order.ts";
 import { capturePayment } from "#commerce/orders/capture-payment.ts";

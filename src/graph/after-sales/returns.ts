@@ -1,6 +1,5 @@
 /** Returns and exchanges: asked for by the buyer or for the buyer, and taken through their life by who runs the merchant. */
-import { closeReturn } from "#commerce/after-sales/close-return.ts";
-import { inspectReturn } from "#commerce/after-sales/inspect-return.ts";
+import { closeReturn, inspectReturn } from "#commerce/after-sales/finish-return.ts";
 import { requestReturn } from "#commerce/after-sales/request-return.ts";
 import { approveReturn, cancelReturn, declineReasonMax, declineReturn, receiveReturn, trackReturn } from "#commerce/after-sales/return-life.ts";
 import type { ChangedPart } from "#commerce/after-sales/change-part.ts";

@@ -1,8 +1,13 @@
 /** What a buyer may ask for after the sale: the eligibility of an order and its lines, and the reasons of returns. */
-import { afterSalesEligibility, type AfterSalesEligibility, type AfterSalesLine, type OpenCase } from "#commerce/after-sales/eligibility.ts";
+import {
+  afterSalesEligibility,
+  type AfterSalesEligibility,
+  type AfterSalesLine,
+  type AfterSalesPolicy,
+  type OpenCase,
+} from "#commerce/after-sales/eligibility.ts";
 import type { AfterSalesOption, OptionFee, OptionOf, OrderOption } from "#commerce/after-sales/option.ts";
 import type { AfterSalesReason, ReturnReason } from "#commerce/after-sales/reasons.ts";
-import type { AfterSalesPolicy } from "#commerce/after-sales/shown-policies.ts";
 import type { Window } from "#commerce/orders/order-terms.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";

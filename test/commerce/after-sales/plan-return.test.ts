@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { afterSalesEligibility } from "#commerce/after-sales/eligibility.ts";
 import type { AfterSalesFacts, AfterSalesOption } from "#commerce/after-sales/option.ts";
-import { type PlannedReturn, planReturn, type ReturnRequest } from "#commerce/after-sales/plan-return.ts";
+import { type PlannedReturn, planReturn, type ReturnRequest } from "#commerce/after-sales/request-return.ts";
 import { reasonsByKind, returnReasons } from "#commerce/after-sales/reasons.ts";
 import { returnSettlement } from "#commerce/after-sales/settle-return.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";

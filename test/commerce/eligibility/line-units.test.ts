@@ -1,6 +1,6 @@
 /** How many units of a line something can still be asked for: what came back, what was given for it, and what is being asked for are counted once. */
 import { describe, expect, it } from "vitest";
-import { isOpenCase, noUnitsReason, paidBackUnits, returnableUnits, undeliveredUnits, withdrawableUnsent } from "#commerce/after-sales/line-units.ts";
+import { isOpenCase, noUnitsReason, paidBackUnits, returnableUnits, undeliveredUnits, withdrawableUnsent } from "#commerce/after-sales/obstacles.ts";
 import type { OrderLine, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import { returnKinds, returnStatuses } from "#commerce/orders/order-states.ts";
 import { paperOrder } from "./paper-order.ts";

@@ -1,6 +1,6 @@
 /** When a time begins and ends: by what has arrived, by what may have, and for what nobody sends. */
 import { describe, expect, it } from "vitest";
-import { turnsOfWindows, windowsOf } from "#commerce/after-sales/line-windows.ts";
+import { turnsOfWindows, windowsOf } from "#commerce/after-sales/option.ts";
 import { arrivalOf, deliveredAtOf, isOver, lostAt, turnsOf, windowFrom, withdrawalWindow } from "#commerce/orders/order-terms.ts";
 import type { OrderAggregate, OrderFulfillment } from "#commerce/orders/order-aggregate.ts";
 import { at } from "./paper-answer.ts";

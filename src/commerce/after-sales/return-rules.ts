@@ -1,11 +1,12 @@
 /** What units that come back are worth to their buyer: their share of the order, less the fees that the buyer bears. */
 import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import { shippingLeftMinor, unitsValueMinor } from "#commerce/orders/order-value.ts";
-import type { LineQuantity, OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import type { ReturnKind } from "#commerce/orders/order-states.ts";
+import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
+import type { ReturnKind, ReturnStatus } from "#commerce/orders/order-states.ts";
 import { policyOf } from "#commerce/orders/order-terms.ts";
 import { mulDivHalfEven } from "#commerce/pricing/allocate.ts";
-import { paidBackUnits } from "./line-units.ts";
+import { fail, type Failure, type FailureCode } from "#foundation/failure.ts";
+import { paidBackUnits } from "./obstacles.ts";
 
 export interface ValuedReturn {
   readonly kind: ReturnKind;
@@ -63,4 +64,59 @@ function endsDelivery(order: OrderAggregate, { kind, isLost, lines }: ValuedRetu
   if (!carried.some(({ id }) => (quantities.get(id) ?? 0) > 0)) return false;
   const isLast = carried.every((line) => line.canceled + paidBackUnits(order, line) + (quantities.get(line.id) ?? 0) >= line.ordered);
   return isLast && (kind === "withdrawal" || (isLost && carried.every(({ delivered }) => delivered === 0)));
+}
+
+/**
+ * The life of a return: which step leads from which status to which. A thing that is brought or fetched is received without having been under
+ * way; one that is sent says so first. Whatever is not in this table is refused.
+ */
+export const returnSteps = ["approve", "decline", "track", "receive", "inspect", "close", "cancel"] as const;
+export type ReturnStep = (typeof returnSteps)[number];
+
+export const returnTransitions = {
+  requested: { approve: "approved", decline: "declined", cancel: "canceled" },
+  approved: { track: "in_transit", cancel: "canceled" },
+  in_transit: { receive: "received" },
+  received: { inspect: "inspected" },
+  inspected: { close: "closed" },
+  declined: {},
+  closed: {},
+  canceled: {},
+} as const satisfies Readonly<Record<ReturnStatus, Partial<Record<ReturnStep, ReturnStatus>>>>;
+
+/** What needs no carrier: of these an approved return is received directly. */
+const withoutCarrier: ReadonlySet<OrderReturn["method"]> = new Set(["store", "pickup"]);
+
+function nextReturnStatus({ status, method }: Pick<OrderReturn, "status" | "method">, step: ReturnStep): ReturnStatus | undefined {
+  if (status === "approved" && step === "receive" && withoutCarrier.has(method)) return "received";
+  const steps: Partial<Record<ReturnStep, ReturnStatus>> = returnTransitions[status];
+  return steps[step];
+}
+
+export function requireStep(found: OrderReturn, step: ReturnStep): ReturnStatus {
+  const next = nextReturnStatus(found, step);
+  if (next === undefined) throw refuseReturn("invalid_state", found);
+  return next;
+}
+
+/** The return's own. */
+export function requireReturnVersion(found: OrderReturn, expectedVersion: number | null | undefined): void {
+  if (expectedVersion === null || expectedVersion === undefined || expectedVersion === found.version) return;
+  throw refuseReturn("version_conflict", found);
+}
+
+interface RefusedReturn {
+  readonly reason?: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly message?: string;
+}
+
+/** A 409 that says what the return is like, so that the caller need not ask. */
+export function refuseReturn(
+  code: FailureCode,
+  { id, status, version }: Pick<OrderReturn, "id" | "status" | "version">,
+  { reason, data = {}, message }: RefusedReturn = {},
+): Failure {
+  const conflict = { resource: "return", id, currentStatus: status, currentVersion: version, reason: reason ?? null, data };
+  return fail(code, { conflict, ...(message === undefined ? {} : { message }) });
 }

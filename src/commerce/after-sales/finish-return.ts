@@ -1,0 +1,138 @@
+/**
+ * Settles a return that was inspected. Money for what was accepted goes back; of an exchange or a replacement what is sent instead must have left;
+ * what was repaired or replaced is the buyer's as before. Nothing is left open after it.
+ */
+import type { OrderHappening, OrderOutcome, OrderTenant } from "#commerce/orders/change-order.ts";
+import type { LineQuantity, OrderAggregate, OrderReturn, OrderWarranty } from "#commerce/orders/order-aggregate.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { restock } from "#commerce/inventory/reservations.ts";
+import { noteMax } from "#commerce/orders/order-checks.ts";
+import type { ChangedPart } from "./change-part.ts";
+import { cutReplacement, isReplacementSent, sendsReplacement, staysWithBuyer } from "./exchange.ts";
+import { changeReturn, countedFaults, type FoundReturn, type LineCount, type ReturnTarget } from "./return-life.ts";
+import { countReturnLines, moveOrderLines, moveReturn } from "./return-rows.ts";
+import { refuseReturn } from "./return-rules.ts";
+import { requireSettleable, settleReturn } from "./settle-return.ts";
+import { useBenefits, voidWarranties } from "./warranty-claims.ts";
+
+export function closeReturn(transaction: Transaction, tenant: OrderTenant, target: ReturnTarget): Promise<ChangedPart> {
+  return changeReturn(transaction, tenant, {
+    target,
+    step: "close",
+    requireState: requireClosable,
+    work: (found) => close(transaction, tenant, found),
+  });
+}
+
+function requireClosable({ order, found }: FoundReturn): void {
+  requireSent(order, found);
+  if (found.kind !== "repair" && !sendsReplacement(found)) requireSettleable({ order, found, units: acceptedUnits(found) });
+}
+
+async function close(transaction: Transaction, tenant: OrderTenant, { order, found }: FoundReturn): Promise<OrderOutcome> {
+  const closed: OrderHappening = { type: "return.closed", id: found.id };
+  await moveReturn(transaction, tenant, { id: found.id, status: "closed" });
+  if (staysWithBuyer(found)) {
+    await moveOrderLines(
+      transaction,
+      found.lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: -quantity })),
+    );
+    return { happenings: [closed] };
+  }
+  if (sendsReplacement(found)) {
+    const isExchanged = found.kind === "exchange" && acceptedOf(found) > 0;
+    return { happenings: [closed, ...(isExchanged ? [{ type: "exchange.completed" as const, id: found.id }] : [])] };
+  }
+  await voidWarranties(transaction, tenant, withoutObject(order, found));
+  const { happenings, ...patch } = await settleReturn(transaction, tenant, { order, found, units: acceptedUnits(found) });
+  return { ...patch, happenings: [closed, ...happenings] };
+}
+
+/** Whoever gave something back has what it was given back for. */
+function requireSent(order: OrderAggregate, found: OrderReturn): void {
+  if (!sendsReplacement(found) || acceptedOf(found) === 0 || isReplacementSent(order, found)) return;
+  throw refuseReturn("invalid_state", found, {
+    reason: "replacement_not_sent",
+    message: "What is sent instead has not left yet.",
+    data: { fulfillmentIds: order.fulfillments.filter(({ returnId }) => returnId === found.id).map(({ id }) => id) },
+  });
+}
+
+const acceptedUnits = ({ lines }: OrderReturn): LineQuantity[] => lines.map(({ lineId, accepted: quantity }) => ({ lineId, quantity }));
+
+function acceptedOf({ lines }: OrderReturn): number {
+  return lines.reduce((sum, { accepted }) => sum + accepted, 0);
+}
+
+/** Of lines that this brought back the last units of. */
+function withoutObject({ lines, warranties }: OrderAggregate, found: OrderReturn): OrderWarranty[] {
+  const returned = lines.filter(
+    ({ id, ordered, canceled, returned: units }) => found.lines.some(({ lineId }) => lineId === id) && units === ordered - canceled,
+  );
+  return warranties.filter(({ lineId, status }) => status === "active" && returned.some(({ id }) => id === lineId));
+}
+
+/**
+ * What came back is looked at: what is accepted counts as returned and may be sold again, what is refused stays the buyer's. Of an exchange no more
+ * is sent than was accepted. A thing in repair, or that is being replaced, counts as asked for until its buyer has it, or another like it, again.
+ */
+interface InspectedLine extends LineCount {
+  readonly accepted: number;
+  /** Of those accepted, what can be sold again. */
+  readonly restock: number;
+}
+
+interface ReturnInspectInput extends ReturnTarget {
+  readonly lines: readonly InspectedLine[];
+  readonly note?: string | null | undefined;
+}
+
+export function inspectReturn(transaction: Transaction, tenant: OrderTenant, input: ReturnInspectInput): Promise<ChangedPart> {
+  requireNoFaults(textFaults("/note", input.note, { max: noteMax, lines: "many" }));
+  return changeReturn(transaction, tenant, {
+    target: input,
+    step: "inspect",
+    work: (found) => inspect(transaction, tenant, { ...found, input }),
+  });
+}
+
+interface Inspection extends FoundReturn {
+  readonly input: ReturnInspectInput;
+}
+
+async function inspect(transaction: Transaction, tenant: OrderTenant, { order, found, input }: Inspection): Promise<OrderOutcome> {
+  requireNoFaults(inspectedFaults(found, input.lines));
+  const { id, lines } = found;
+  const acceptedOf = new Map(input.lines.map(({ lineId, accepted }) => [lineId, accepted]));
+  const accepted = lines.map(({ lineId }) => ({ lineId, quantity: acceptedOf.get(lineId) ?? 0 }));
+  await countReturnLines(transaction, { returnId: id, lines: input.lines.map(({ restock: restocked, ...line }) => ({ ...line, restocked })) });
+  await moveReturn(transaction, tenant, { id, status: "inspected", inspectionNote: input.note ?? null });
+  if (!staysWithBuyer(found))
+    await moveOrderLines(
+      transaction,
+      lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: -quantity, returned: acceptedOf.get(lineId) ?? 0 })),
+    );
+  await useBenefits(transaction, tenant, { order, found, accepted });
+  const cut = sendsReplacement(found) ? await cutReplacement(transaction, tenant, { order, found, keep: accepted }) : [];
+  await restock(transaction, tenant, toStock(order.lines, input.lines), order.number);
+  return { happenings: [{ type: "return.inspected", id }, ...cut] };
+}
+
+function inspectedFaults(found: OrderReturn, lines: readonly InspectedLine[]): Faults {
+  return countedFaults(found, lines, {
+    accepted: ({ received }) => received,
+    // What is repaired goes back to its buyer.
+    restock: (_line, { accepted }) => (found.kind === "repair" ? 0 : accepted),
+  });
+}
+
+function toStock(
+  lines: readonly { readonly id: string; readonly variantId: string }[],
+  inspected: readonly InspectedLine[],
+): { variantId: string; quantity: number }[] {
+  return inspected.flatMap(({ lineId, restock: quantity }) => {
+    const line = lines.find(({ id }) => id === lineId);
+    return line === undefined || quantity === 0 ? [] : [{ variantId: line.variantId, quantity }];
+  });
+}
