@@ -7,15 +7,18 @@ import type { AfterSalesFacts } from "#commerce/after-sales/option.ts";
 import { findAfterSalesFacts } from "#commerce/after-sales/read-facts.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { findOrders } from "#commerce/orders/read-orders.ts";
-import { listPublishedProducts, type ProductList } from "#commerce/catalog/list-products.ts";
-import { type CategoryRow, findCategories } from "#commerce/catalog/product-list.ts";
 import {
+  type CategoryRow,
+  findCategories,
   findProductAggregates,
   findProductsOf,
+  findPublicProducts,
+  listPublishedProducts,
   type ProductAggregate,
+  type ProductList,
   type PublicAddress,
   type PublicProductRow,
-} from "#commerce/catalog/read-aggregates.ts";
+} from "#commerce/catalog/read-products.ts";
 import {
   type DeliveryMethodRow,
   findDeliveryMethods,
@@ -32,8 +35,16 @@ import type { Database } from "#database/connect.ts";
 import type { Page } from "#database/sql-fragments.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { findGrants, type GrantRow } from "#access/oauth/grants.ts";
-import { findApiKeys, findApps, findInstallations, findMerchants } from "#access/tenants/read-tenants.ts";
-import type { ApiKeyRow, AppRow, InstallationRow, MerchantRow } from "#access/tenants/read-tenants.ts";
+import {
+  type ApiKeyRow,
+  type AppRow,
+  findApiKeys,
+  findApps,
+  findInstallations,
+  findMerchants,
+  type InstallationRow,
+  type MerchantRow,
+} from "#access/tenants/read-tenants.ts";
 import { findReadinessFacts, type InstallationFacts } from "#access/readiness/readiness-facts.ts";
 import {
   type AttemptView,
@@ -50,8 +61,7 @@ import {
 import type { WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts";
 import { findEndpoints, findEndpointsOf } from "#webhooks/endpoints/find-endpoints.ts";
 import { findFixtures, type SealedFixture } from "#webhooks/read-fixture.ts";
-import { nameOfAddress, type Reads, readPublicProducts } from "./reads.ts";
-import { type Loads, SharedLoads } from "./shared-loads.ts";
+import { createSharedReads, type SharedReads } from "#database/shared-reads.ts";
 
 export interface Loaders {
   /** Null: there is none. */
@@ -113,7 +123,7 @@ export interface AfterSalesQuestion {
 
 export type PromotionCodePage = Page & { readonly promotionId: string };
 
-interface Source {
+interface LoaderSource {
   /** Inside of a transaction its handle. */
   readonly db: Database;
   readonly clock: Clock;
@@ -122,7 +132,7 @@ interface Source {
 }
 
 /** Each is made when it is asked for: a request needs few of them. */
-const makers: { readonly [Name in keyof Loaders]: (source: Source) => Loaders[Name] } = {
+const makers: { readonly [Name in keyof Loaders]: (source: LoaderSource) => Loaders[Name] } = {
   carts: ({ db, clock, reads }) => (reads === undefined ? byIdIfThere((ids) => findCarts(db, ids, clock.now())) : new SharedLoads(reads.carts)),
   sessions: ({ db }) => byIdIfThere((ids) => findSessions(db, ids)),
   paymentFailures: ({ db }) => byIdIfThere((ids) => findPaymentFailures(db, ids)),
@@ -195,14 +205,14 @@ const makers: { readonly [Name in keyof Loaders]: (source: Source) => Loaders[Na
 };
 
 class LazyLoaders {
-  readonly source: Source;
+  readonly source: LoaderSource;
   readonly made: Partial<Record<string, unknown>> = {};
-  constructor(source: Source) {
+  constructor(source: LoaderSource) {
     this.source = source;
   }
 }
 
-for (const [name, make] of Object.entries<(source: Source) => unknown>(makers)) {
+for (const [name, make] of Object.entries<(source: LoaderSource) => unknown>(makers)) {
   Object.defineProperty(LazyLoaders.prototype, name, {
     get(this: LazyLoaders) {
       return (this.made[name] ??= make(this.source));
@@ -210,7 +220,7 @@ for (const [name, make] of Object.entries<(source: Source) => unknown>(makers)) 
   });
 }
 
-export const createLoaders = (source: Source): Loaders => new LazyLoaders(source) as unknown as Loaders;
+export const createLoaders = (source: LoaderSource): Loaders => new LazyLoaders(source) as unknown as Loaders;
 
 function publicProducts(db: Database, clock: Clock): Loads<PublicAddress, PublicProductRow | null> {
   return new DataLoader(
@@ -267,4 +277,68 @@ async function promotionCodePages(db: Database, pages: readonly PromotionCodePag
     for (const page of alike) found.set(page, groups.get(page.promotionId) ?? []);
   }
   return pages.map((page) => found.get(page) ?? []);
+}
+
+/** As much of a DataLoader as is used of these. */
+interface Loads<Key, Row> {
+  load(key: Key): Promise<Row>;
+  /** One that fails does not fail those it was asked for with. */
+  loadMany(keys: ArrayLike<Key>): Promise<(Row | Error)[]>;
+  /** What is at hand need not be read again. */
+  prime(key: Key, row: Row): unknown;
+}
+
+class SharedLoads<Key, Row> implements Loads<Key, Row | null> {
+  readonly #reads: SharedReads<Key, Row>;
+  readonly #kept = new Map<string, Promise<Row | null>>();
+
+  constructor(reads: SharedReads<Key, Row>) {
+    this.#reads = reads;
+  }
+
+  load(key: Key): Promise<Row | null> {
+    const name = this.#reads.nameOf(key);
+    let row = this.#kept.get(name);
+    if (row === undefined) {
+      row = this.#reads.load(key);
+      this.#kept.set(name, row);
+    }
+    return row;
+  }
+
+  prime(key: Key, row: Row | null): void {
+    const name = this.#reads.nameOf(key);
+    if (!this.#kept.has(name)) this.#kept.set(name, Promise.resolve(row));
+  }
+
+  loadMany(keys: ArrayLike<Key>): Promise<(Row | null | Error)[]> {
+    const load = (key: Key): Promise<Row | null | Error> =>
+      this.load(key).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
+    return Promise.all(Array.from(keys, load));
+  }
+}
+
+/** What a process reads for many requests at once (shared-reads.ts): the aggregates that most requests ask for one of. */
+export interface Reads {
+  readonly carts: SharedReads<string, CartAggregate>;
+  readonly orders: SharedReads<string, OrderAggregate>;
+  readonly publicProducts: SharedReads<PublicAddress, PublicProductRow>;
+}
+
+const itself = (id: string): string => id;
+
+const nameOfAddress = ({ merchantSlug, productSlug }: PublicAddress): string => `${merchantSlug}/${productSlug}`;
+
+export function createReads(db: Database, clock: Clock): Reads {
+  return {
+    carts: createSharedReads({ nameOf: itself, find: (ids) => findCarts(db, ids, clock.now()) }),
+    orders: createSharedReads({ nameOf: itself, find: (ids) => findOrders(db, ids) }),
+    publicProducts: createSharedReads({ nameOf: nameOfAddress, find: (addresses) => readPublicProducts(db, addresses, clock.now()) }),
+  };
+}
+
+/** By address. */
+async function readPublicProducts(db: Database, addresses: readonly PublicAddress[], now: Date): Promise<ReadonlyMap<string, PublicProductRow>> {
+  const rows = await findPublicProducts(db, addresses, now);
+  return new Map(rows.map((row) => [`${row.merchantSlug}/${row.productSlug}`, row]));
 }

@@ -1,7 +1,7 @@
 /** The object types of the graph, declared empty so that files may point at each other's types without importing each other. */
 import type { ImageView, PriceRange, ProductSummary } from "#commerce/catalog/render-product.ts";
 import type { ProductDetail, VariantOffer, VariantView } from "#commerce/catalog/render-detail.ts";
-import type { ProductAggregate, VariantPart } from "#commerce/catalog/read-aggregates.ts";
+import type { CategoryRow, ProductAggregate, VariantPart } from "#commerce/catalog/read-products.ts";
 import type { GrantRow } from "#access/oauth/grants.ts";
 import type { StaffRow } from "#access/people/staff.ts";
 import type { ApiKeyRow, AppRow, InstallationRow, InternalTokenRow, MerchantRow } from "#access/tenants/read-tenants.ts";
@@ -16,7 +16,6 @@ import type { CartTotals } from "#commerce/carts/render-totals.ts";
 import type { PromotionCodeRow, PromotionRow } from "#commerce/promotions/read-promotions.ts";
 import type { Money } from "#foundation/money.ts";
 import type { Viewer } from "#access/viewer.ts";
-import type { CategoryRow } from "#commerce/catalog/product-list.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { OrderView } from "#commerce/orders/render-order.ts";
 import type { FulfillmentView, PaymentView, RefundView, ReturnView, WarrantyView } from "#commerce/orders/render-parts.ts";

@@ -1,7 +1,7 @@
 /** The category tree stays a tree of six levels, and the search index learns of every product that hangs below a change. */
 import { beforeAll, expect, it } from "vitest";
-import { type CategoryUpsertInput, deleteCategory, upsertCategory } from "#commerce/catalog/write-categories.ts";
-import { updateProduct } from "#commerce/catalog/write-product.ts";
+import { type CategoryUpsertInput, deleteCategory, upsertCategory } from "#commerce/catalog/change-category.ts";
+import { updateProduct } from "#commerce/catalog/change-product.ts";
 import { Failure } from "#foundation/failure.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { createWorld, fresh, makeProduct, makePublished, risesOf, type World } from "./writes-world.ts";

@@ -1,10 +1,10 @@
 /** Many products in one call: each item stands or falls alone, and what stands is what the single mutations would have made of it. */
 import { beforeAll, expect, it } from "vitest";
-import { upsertCategory } from "#commerce/catalog/write-categories.ts";
-import { importProducts, type ProductImportResult } from "#commerce/catalog/write-import.ts";
-import type { ProductImportItem } from "#commerce/catalog/write-import-faults.ts";
-import { deleteProduct, unpublishProduct } from "#commerce/catalog/write-publication.ts";
-import { upsertVariant } from "#commerce/catalog/write-variants.ts";
+import { upsertCategory } from "#commerce/catalog/change-category.ts";
+import { importProducts, type ProductImportResult } from "#commerce/catalog/import-products.ts";
+import type { ProductImportItem } from "#commerce/catalog/import-item.ts";
+import { deleteProduct, unpublishProduct } from "#commerce/catalog/publish-product.ts";
+import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { createWorld, fresh, makeProduct, makePublished, risesOf, type World } from "./writes-world.ts";
 

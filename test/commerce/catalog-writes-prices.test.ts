@@ -1,8 +1,8 @@
 /** For how much: one price is open per variant and market, and the history never loses a row. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { setPrices } from "#commerce/catalog/write-prices.ts";
-import { deleteProduct, unpublishProduct } from "#commerce/catalog/write-publication.ts";
-import { upsertVariant } from "#commerce/catalog/write-variants.ts";
+import { setPrices } from "#commerce/catalog/set-prices.ts";
+import { deleteProduct, unpublishProduct } from "#commerce/catalog/publish-product.ts";
+import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { upsertMarket } from "#commerce/markets/market.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { createWorld, europeInput, fresh, makeProduct, makePublished, risesOf, startOfWorld, type World } from "./writes-world.ts";

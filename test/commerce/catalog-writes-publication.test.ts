@@ -1,10 +1,10 @@
 /** How a product gets on sale and off it again, and that nothing the world has seen is ever lost. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { setPrices } from "#commerce/catalog/write-prices.ts";
-import { createProduct, updateProduct } from "#commerce/catalog/write-product.ts";
-import { deleteProduct, publishProduct, unpublishProduct } from "#commerce/catalog/write-publication.ts";
-import { upsertProductTranslation } from "#commerce/catalog/write-translations.ts";
-import { upsertVariant } from "#commerce/catalog/write-variants.ts";
+import { setPrices } from "#commerce/catalog/set-prices.ts";
+import { createProduct, updateProduct } from "#commerce/catalog/change-product.ts";
+import { deleteProduct, publishProduct, unpublishProduct } from "#commerce/catalog/publish-product.ts";
+import { upsertProductTranslation } from "#commerce/catalog/product-content.ts";
+import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { createWorld, fresh, makeProduct, makePublished, risesOf, startOfWorld, type World } from "./writes-world.ts";
 

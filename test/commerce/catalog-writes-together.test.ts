@@ -1,8 +1,8 @@
 /** Writers at the same time, on PostgreSQL (PGlite has one connection): each change is made whole, and none is lost. */
 import { beforeAll, expect, it } from "vitest";
-import { setPrices } from "#commerce/catalog/write-prices.ts";
-import { updateProduct } from "#commerce/catalog/write-product.ts";
-import { upsertVariant } from "#commerce/catalog/write-variants.ts";
+import { setPrices } from "#commerce/catalog/set-prices.ts";
+import { updateProduct } from "#commerce/catalog/change-product.ts";
+import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { Failure } from "#foundation/failure.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { createWorld, fresh, makeProduct, makePublished, risesOf, type World } from "./writes-world.ts";

@@ -1,8 +1,8 @@
 /** What can be bought: a SKU is one variant's of its merchant, a combination one variant's of its product, and none is ever half described. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { attachMedia } from "#commerce/catalog/write-media.ts";
-import { isGtin } from "#commerce/catalog/write-variant-faults.ts";
-import { upsertVariant } from "#commerce/catalog/write-variants.ts";
+import { attachMedia } from "#commerce/catalog/product-content.ts";
+import { isGtin } from "#commerce/catalog/catalog-fields.ts";
+import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { Failure } from "#foundation/failure.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { createWorld, fresh, makeProduct, makePublished, risesOf, startOfWorld, type World } from "./writes-world.ts";

@@ -1,9 +1,9 @@
 /** What a merchant may say about a product, and that a slug names one product for ever. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { upsertCategory } from "#commerce/catalog/write-categories.ts";
-import { createProduct, updateProduct } from "#commerce/catalog/write-product.ts";
-import { upsertProductTranslation } from "#commerce/catalog/write-translations.ts";
-import { upsertVariant } from "#commerce/catalog/write-variants.ts";
+import { upsertCategory } from "#commerce/catalog/change-category.ts";
+import { createProduct, updateProduct } from "#commerce/catalog/change-product.ts";
+import { upsertProductTranslation } from "#commerce/catalog/product-content.ts";
+import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { createWorld, fresh, makeProduct, makePublished, risesOf, startOfWorld, type World } from "./writes-world.ts";
 

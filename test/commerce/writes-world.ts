@@ -1,11 +1,11 @@
 /** Two merchants with markets, on a database of their own, and what the tests of catalog, stock and markets ask of it again and again. */
 import { sql } from "kysely";
 import { expect } from "vitest";
-import { createProduct, type ProductCreateInput } from "#commerce/catalog/write-product.ts";
-import { setPrices } from "#commerce/catalog/write-prices.ts";
-import { publishProduct } from "#commerce/catalog/write-publication.ts";
+import { createProduct, type ProductCreateInput } from "#commerce/catalog/change-product.ts";
+import { setPrices } from "#commerce/catalog/set-prices.ts";
+import { publishProduct } from "#commerce/catalog/publish-product.ts";
 import type { Tenant } from "#commerce/catalog/write-tenant.ts";
-import { upsertVariant } from "#commerce/catalog/write-variants.ts";
+import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { upsertMarket } from "#commerce/markets/market.ts";
 import type { Database, OpenDatabase } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";

@@ -1,6 +1,6 @@
 /** The demo catalogue as it is written down: complete in every language, and within the bounds that hold for everybody's products. */
 import { describe, expect, it } from "vitest";
-import { catalogBounds } from "#commerce/catalog/write-bounds.ts";
+import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
 import type { CatalogEntry } from "#demo/catalog/entry.ts";
 import { choiceLabels, type Locale } from "#demo/catalog/words.ts";
 import type { CategoryEntry } from "#demo/catalog/categories.ts";

@@ -3,8 +3,8 @@
  * last change; only what is for sale of a line is read as it is now.
  */
 import { type CompiledQuery, type RawBuilder, sql } from "kysely";
-import type { Translated } from "#commerce/catalog/read-aggregates.ts";
-import { reservedAt } from "#commerce/catalog/reserved-at.ts";
+import type { Translated } from "#commerce/catalog/read-products.ts";
+import { reservedAt } from "#commerce/catalog/availability.ts";
 import type { PromotionKind, RefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
 import { prepareStatement, paddedInTemplate, parameter } from "#database/prepared-template.ts";

@@ -1,6 +1,6 @@
 /** Opens a cart for a country, with lines or without. */
 import { lineFaults, type LineToAdd, linesMax, toNewLines } from "./change-lines.ts";
-import { localeFaults, toLocale } from "#commerce/catalog/write-faults.ts";
+import { localeFaults, toLocale } from "#commerce/catalog/catalog-fields.ts";
 import { faultAt, type Faults, refuseAt, requireNoFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";

@@ -3,8 +3,8 @@
  * are. All of it in one statement, read after the cart is locked.
  */
 import { type CompiledQuery, type RawBuilder, sql } from "kysely";
-import { reservedAt } from "#commerce/catalog/reserved-at.ts";
-import type { Translated } from "#commerce/catalog/read-aggregates.ts";
+import { reservedAt } from "#commerce/catalog/availability.ts";
+import type { Translated } from "#commerce/catalog/read-products.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import { promotionCodeJson, type PromotionJson, promotionRuleJson, toPromotionRule, usedByBuyer } from "#commerce/promotions/read-promotions.ts";
 import { prepareStatement, paddedInTemplate, parameter } from "#database/prepared-template.ts";

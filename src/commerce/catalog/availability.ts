@@ -1,4 +1,5 @@
 /** Whether a thing can be bought, in one word: first for a variant, then the best of its variants for a product. */
+import { type RawBuilder, sql } from "kysely";
 
 /** From the best for the buyer to the worst. */
 export const availabilities = ["in_stock", "low_stock", "backorder", "preorder", "out_of_stock", "discontinued"] as const;
@@ -26,4 +27,28 @@ export function availabilityOf(stock: Stock, now: Date): Availability {
 /** Nothing to sell is sold out. */
 export function bestAvailability(list: readonly Availability[]): Availability {
   return availabilities.find((availability) => list.includes(availability)) ?? "out_of_stock";
+}
+
+/** For a statement that has the stock level as `sl`. `own`: a condition on a hold, `h`, that is free for who asks. */
+export function reservedAt(now: Date | RawBuilder<Date>, own: RawBuilder<unknown> = sql`false`): RawBuilder<number> {
+  const free = sql`select sum(h.quantity) from stock_hold h where h.variant_id = sl.variant_id and (h.expires_at <= ${now}::timestamptz or ${own})`;
+  return sql`(coalesce(sl.reserved, 0) - coalesce((${free}), 0))::int`;
+}
+
+/** Availability as a statement works it out: `availabilityOf` and `bestAvailability` in SQL, as places in the list `availabilities`. */
+const place = (availability: Availability): RawBuilder<number> => sql<number>`${sql.raw(String(availabilities.indexOf(availability)))}`;
+
+/** The least of several places is the best. For a statement that has the variant as `v` and its stock level, which may be missing, as `sl`. */
+export function availabilityRank(now: RawBuilder<Date>): RawBuilder<number> {
+  // A subselect of its own, so that what is held is added up once.
+  return sql<number>`(select case when v.discontinued then ${place("discontinued")}
+      when s.free + coalesce(sl.backorder_limit, 0) <= 0 then ${place("out_of_stock")}
+      when v.available_from > ${now} then ${place("preorder")}
+      when s.free <= 0 then ${place("backorder")}
+      when s.free <= coalesce(sl.low_stock_threshold, 0) then ${place("low_stock")} else ${place("in_stock")} end
+    from (select coalesce(sl.on_hand, 0) - ${reservedAt(now)} as free offset 0) as s)`;
+}
+
+export function availabilityAt(rank: number | null): Availability {
+  return availabilities[rank ?? availabilities.indexOf("out_of_stock")] ?? "out_of_stock";
 }

@@ -5,8 +5,8 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import { utc } from "#database/sql-fragments.ts";
-import { availabilityRank } from "./availability-rank.ts";
-import type { Translated } from "./read-aggregates.ts";
+import { availabilityRank } from "./availability.ts";
+import type { Translated } from "./read-products.ts";
 
 /** What is kept: a product in a locale. */
 export interface KeptSummary {

@@ -1,7 +1,7 @@
 /** One product in full: the summary and everything a product page shows, with the offers of every country it is sold in. */
 import { exponentOf, type Money, money } from "#foundation/money.ts";
 import type { Availability } from "./availability.ts";
-import type { MarketPart, PricePart, ProductAggregate, VariantPart } from "./read-aggregates.ts";
+import type { MarketPart, PricePart, ProductAggregate, VariantPart } from "./read-products.ts";
 import {
   absoluteUrl,
   availabilityIn,

@@ -9,7 +9,7 @@ import { fail, type FailureConflict } from "#foundation/failure.ts";
 import { isCleanText } from "#foundation/text.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import type { Outbox } from "#webhooks/outbox.ts";
-import { findProductAggregates, type ProductAggregate } from "./read-aggregates.ts";
+import { findProductAggregates, type ProductAggregate } from "./read-products.ts";
 
 export interface Tenant {
   readonly merchantId: string;

@@ -5,7 +5,7 @@
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
-import { catalogBounds } from "#commerce/catalog/write-bounds.ts";
+import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
 import { faultAt, type Faults, integerFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { reindexProducts, type Tenant, toId } from "#commerce/catalog/write-tenant.ts";
 import { fail } from "#foundation/failure.ts";

@@ -1,8 +1,7 @@
 /** The ways a market's orders reach their buyers, each found by its code; prices in the market's currency. */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
-import { catalogBounds } from "#commerce/catalog/write-bounds.ts";
-import { localizedFaults, type LocalizedTextInput, slugFaults, toLocalizedMap } from "#commerce/catalog/write-faults.ts";
+import { catalogBounds, localizedFaults, type LocalizedTextInput, slugFaults, toLocalizedMap } from "#commerce/catalog/catalog-fields.ts";
 import { faultAt, type Faults, integerFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { lockCatalog, type Tenant } from "#commerce/catalog/write-tenant.ts";
 import { createId } from "#foundation/ids.ts";

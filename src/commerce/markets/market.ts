@@ -4,8 +4,7 @@
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
-import { catalogBounds } from "#commerce/catalog/write-bounds.ts";
-import { localeFaults, slugFaults, toLocale } from "#commerce/catalog/write-faults.ts";
+import { catalogBounds, localeFaults, slugFaults, toLocale } from "#commerce/catalog/catalog-fields.ts";
 import { countFaults, faultAt, type Faults, repeatFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { lockCatalog, raiseCatalogVersion, reindexProducts, requireVersion, type Tenant, toId } from "#commerce/catalog/write-tenant.ts";
 import { fail, type FailureConflict } from "#foundation/failure.ts";

@@ -1,7 +1,7 @@
 /** The tax of a country, or of a region of it, in a market: found by these three. Kept in basis points, because a rate is no float either. */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
-import { catalogBounds } from "#commerce/catalog/write-bounds.ts";
+import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
 import { faultAt, type Faults, integerFaults, refuseAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { lockCatalog, type Tenant } from "#commerce/catalog/write-tenant.ts";
 import { createId } from "#foundation/ids.ts";

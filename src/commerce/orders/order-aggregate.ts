@@ -1,7 +1,7 @@
 /** An order as it is stored, with all that any view or rule of it needs. Everything it sold is a snapshot: no product, price or policy of today. */
 import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
 import type { LineDisplay, StoredOption } from "#commerce/carts/cart-aggregate.ts";
-import type { Translated } from "#commerce/catalog/read-aggregates.ts";
+import type { Translated } from "#commerce/catalog/read-products.ts";
 import type { PolicyType } from "#commerce/markets/policies.ts";
 import type { PolicyRules } from "#commerce/markets/policy-rules.ts";
 import type { PromotionKind } from "#commerce/promotions/promotion-rule.ts";

@@ -2,7 +2,7 @@
  * What a merchant says of a promotion, and the rules it must keep. `fieldFaults` looks at each field alone; `ruleFaults` at a whole promotion,
  * because what belongs to its kind, its currency and its window hang together whichever of them was changed.
  */
-import { localizedFaults, type LocalizedTextInput, toLocalizedMap } from "#commerce/catalog/write-faults.ts";
+import { localizedFaults, type LocalizedTextInput, toLocalizedMap } from "#commerce/catalog/catalog-fields.ts";
 import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, textFaults } from "#foundation/faults.ts";
 import { amountMinorMax, isCurrency } from "#foundation/money.ts";
 import { promotionBounds as bounds } from "./promotion-bounds.ts";

@@ -1,7 +1,6 @@
 /** Reads what the index is made from: all about some products that a buyer may search by, in a fixed number of statements. */
 import { sql } from "kysely";
-import { availabilityOf, type Availability } from "#commerce/catalog/availability.ts";
-import { reservedAt } from "#commerce/catalog/reserved-at.ts";
+import { type Availability, availabilityOf, reservedAt } from "#commerce/catalog/availability.ts";
 import type { Reader } from "#database/transaction.ts";
 
 export interface IndexedProduct {

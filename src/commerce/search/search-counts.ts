@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
-import { isGtin } from "#commerce/catalog/write-variant-faults.ts";
+import { isGtin } from "#commerce/catalog/catalog-fields.ts";
 
 /** What one client searches for says something about that client. */
 export const clientsMin = 3;

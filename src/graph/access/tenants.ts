@@ -1,14 +1,13 @@
 /** Merchants, apps, installations, keys and tokens: the types and the lists. */
 import { apiKeyList, appList, installationList, internalTokenList, merchantList } from "#access/tenants/read-tenants.ts";
-import { listLimit, type ProductList } from "#commerce/catalog/list-products.ts";
+import { listLimit, type ProductList } from "#commerce/catalog/read-products.ts";
 import { type ProductSummary, toSummary } from "#commerce/catalog/render-product.ts";
-import { builder, readers, staff } from "#graph/builder.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
+import { ownerOf, readers, staff } from "#graph/callers.ts";
 import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
 import type { GraphContext } from "#graph/context.ts";
-import { defineEnum } from "#graph/enums.ts";
 import { ModeEnum } from "./identity.ts";
 import { ApiKeyRef, AppRef, InstallationRef, InternalTokenRef, MarketRef, MerchantRef, ProductSummaryRef } from "#graph/refs.ts";
-import { ownerOf } from "#graph/tenancy.ts";
 
 export const MerchantStatusEnum = defineEnum("MerchantStatus", {
   description: "Whether a merchant may do business.",

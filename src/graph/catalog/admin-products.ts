@@ -1,15 +1,21 @@
 /** The catalog as its merchant keeps it: every status, every language, stock and price history. */
 import { availabilityIn } from "#commerce/catalog/render-product.ts";
-import type { MediaPart, PricePart, ProductAggregate, TranslationPart, VariantPart } from "#commerce/catalog/read-aggregates.ts";
-import { categoryList, productList } from "#commerce/catalog/product-list.ts";
+import {
+  categoryList,
+  type MediaPart,
+  type PricePart,
+  type ProductAggregate,
+  productList,
+  type TranslationPart,
+  type VariantPart,
+} from "#commerce/catalog/read-products.ts";
 import { money } from "#foundation/money.ts";
-import { builder, readers } from "#graph/builder.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
+import { ownerOf, readers } from "#graph/callers.ts";
 import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
-import { defineEnum } from "#graph/enums.ts";
 import { MediaTypeEnum } from "./product-detail.ts";
 import { AvailabilityEnum, Rating, RestrictionEnum, type Restriction } from "./products.ts";
 import { CategoryRef, MarketRef, MerchantRef, MoneyRef, ProductRef, VariantRef } from "#graph/refs.ts";
-import { ownerOf } from "#graph/tenancy.ts";
 
 export const ProductStatusEnum = defineEnum("ProductStatus", {
   description: "Where a product is in its life.",

@@ -1,9 +1,8 @@
 /** Many products at once: each item by itself, with a result of its own. */
-import { catalogBounds as bounds } from "#commerce/catalog/write-bounds.ts";
-import { importProducts, type ProductImportResult } from "#commerce/catalog/write-import.ts";
-import { builder } from "#graph/builder.ts";
+import { catalogBounds as bounds } from "#commerce/catalog/catalog-fields.ts";
+import { importProducts, type ProductImportResult } from "#commerce/catalog/import-products.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
 import { AttributeInput, OptionInput, RatingInput, TranslationInput, VariantOptionInput } from "./inputs.ts";
-import { defineEnum } from "#graph/enums.ts";
 import { tenantMutation } from "#graph/mutation.ts";
 import { RestrictionEnum } from "./products.ts";
 import { ProductRef } from "#graph/refs.ts";

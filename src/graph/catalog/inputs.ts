@@ -1,5 +1,5 @@
 /** What the catalog's mutations take. Left out means that it stays as it is, null that there is none any more. */
-import { catalogBounds as bounds } from "#commerce/catalog/write-bounds.ts";
+import { catalogBounds as bounds } from "#commerce/catalog/catalog-fields.ts";
 import { builder } from "#graph/builder.ts";
 import { RestrictionEnum } from "./products.ts";
 

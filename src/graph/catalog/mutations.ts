@@ -1,14 +1,13 @@
 /** Changes of products, their variants, prices and media, and of categories. */
 import type { InputRef } from "@pothos/core";
-import { deleteCategory, upsertCategory } from "#commerce/catalog/write-categories.ts";
-import { catalogBounds as bounds } from "#commerce/catalog/write-bounds.ts";
-import { attachMedia, removeMedia } from "#commerce/catalog/write-media.ts";
-import { setPrices } from "#commerce/catalog/write-prices.ts";
-import { createProduct, updateProduct } from "#commerce/catalog/write-product.ts";
-import { deleteProduct, publishProduct, unpublishProduct } from "#commerce/catalog/write-publication.ts";
-import { upsertProductTranslation } from "#commerce/catalog/write-translations.ts";
-import { upsertVariant } from "#commerce/catalog/write-variants.ts";
-import type { ProductAggregate } from "#commerce/catalog/read-aggregates.ts";
+import { deleteCategory, upsertCategory } from "#commerce/catalog/change-category.ts";
+import { catalogBounds as bounds } from "#commerce/catalog/catalog-fields.ts";
+import { attachMedia, removeMedia, upsertProductTranslation } from "#commerce/catalog/product-content.ts";
+import { setPrices } from "#commerce/catalog/set-prices.ts";
+import { createProduct, updateProduct } from "#commerce/catalog/change-product.ts";
+import { deleteProduct, publishProduct, unpublishProduct } from "#commerce/catalog/publish-product.ts";
+import { upsertVariant } from "#commerce/catalog/change-variants.ts";
+import type { ProductAggregate } from "#commerce/catalog/read-products.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import {

@@ -1,14 +1,13 @@
 /** Product search. One field answers with the page and all that is known about it, so that nothing is searched twice. */
 import { z } from "zod";
-import type { ProductSummary } from "#commerce/catalog/render-product.ts";
-import { renderSummary } from "#commerce/catalog/render-summary.ts";
+import { type ProductSummary, renderSummary } from "#commerce/catalog/render-product.ts";
 import { isPersonal } from "#commerce/search/search-counts.ts";
 import type { SearchInput } from "#commerce/search/search-form.ts";
 import { type SearchResult, searchProducts } from "#commerce/search/search-products.ts";
 import { failAt } from "#foundation/failure.ts";
-import { builder, type Caller, callerOf, everybody } from "#graph/builder.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
+import { type Caller, callerOf, everybody } from "#graph/callers.ts";
 import type { GraphContext } from "#graph/context.ts";
-import { defineEnum } from "#graph/enums.ts";
 import { ProductListing } from "./products.ts";
 
 export const pageWindowMax = 10_000;

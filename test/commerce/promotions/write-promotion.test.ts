@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { endPromotion } from "#commerce/promotions/promotion-life.ts";
 import { createPromotion, type PromotionCreateInput, updatePromotion } from "#commerce/promotions/write-promotion.ts";
-import { upsertCategory } from "#commerce/catalog/write-categories.ts";
+import { upsertCategory } from "#commerce/catalog/change-category.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { createWorld, fresh, makeProduct, startOfWorld, type World } from "#test/commerce/writes-world.ts";
 import { makePromotion, promotionRow, tenPercent } from "./promotions-world.ts";

@@ -2,9 +2,8 @@
 import fc from "fast-check";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
-import { findProductAggregates } from "#commerce/catalog/read-aggregates.ts";
-import { toSummary } from "#commerce/catalog/render-product.ts";
-import { renderSummary } from "#commerce/catalog/render-summary.ts";
+import { findProductAggregates } from "#commerce/catalog/read-products.ts";
+import { renderSummary, toSummary } from "#commerce/catalog/render-product.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import { type SearchInput, sorts } from "#commerce/search/search-form.ts";
 import { searchProducts } from "#commerce/search/search-products.ts";

@@ -1,6 +1,6 @@
 /** A fulfillment on its way: packed, handed over, followed, and brought to the buyer, or not. */
 import type { Expected } from "#commerce/carts/cart-status.ts";
-import { isHttpsUrl } from "#commerce/catalog/write-faults.ts";
+import { isHttpsUrl } from "#commerce/catalog/catalog-fields.ts";
 import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";

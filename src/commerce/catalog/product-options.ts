@@ -5,8 +5,7 @@
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { catalogBounds } from "./write-bounds.ts";
-import { codeFaults, localizedFaults, type LocalizedTextInput, toLocalizedMap } from "./write-faults.ts";
+import { catalogBounds, codeFaults, localizedFaults, type LocalizedTextInput, toLocalizedMap } from "./catalog-fields.ts";
 import { countFaults, type Faults, repeatFaults } from "#foundation/faults.ts";
 import { conflictOf, type LockedProduct } from "./write-tenant.ts";
 

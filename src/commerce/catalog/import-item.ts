@@ -4,15 +4,15 @@ import { setStock } from "#commerce/inventory/stock.ts";
 import type { StockChange } from "#commerce/inventory/stock-events.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import type { ImportVariantInput, ProductImportItem } from "./write-import-faults.ts";
-import { faultAt, type Faults, requireNoFaults } from "#foundation/faults.ts";
-import { currencyFaults, type PriceInput, savePrices } from "./write-prices.ts";
-import { insertProduct, saveProductCategories, saveProductFields } from "./write-product.ts";
-import { requirePublishable, setStatus } from "./write-publication.ts";
-import type { ProductAggregate } from "./read-aggregates.ts";
-import { lockProduct, type LockedProduct, type ProductEvent, requireEditable, type Tenant } from "./write-tenant.ts";
-import { saveTranslations } from "./write-translations.ts";
-import { type SavedVariants, saveVariants } from "./write-variants.ts";
+import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults } from "#foundation/faults.ts";
+import { currencyFaults, type PriceAmounts, priceFaults, type PriceInput, savePrices } from "./set-prices.ts";
+import { categoryFaults, insertProduct, productFaults, type ProductFields, saveProductCategories, saveProductFields } from "./change-product.ts";
+import { requirePublishable, setStatus } from "./publish-product.ts";
+import type { ProductAggregate } from "./read-products.ts";
+import { type LockedProduct, lockProduct, type ProductEvent, requireEditable, type Tenant } from "./write-tenant.ts";
+import { saveTranslations, type TranslationInput, translationsFaults } from "./product-content.ts";
+import { type SavedVariants, saveVariants } from "./change-variants.ts";
+import { catalogBounds, slugFaults, variantFaults, type VariantFields } from "./catalog-fields.ts";
 
 /** What the items name by handle or slug, read once for all of them. */
 export interface ImportContext {
@@ -164,4 +164,53 @@ async function changeStatus(
   if (status === "published") await requirePublishable(transaction, product);
   await setStatus(transaction, tenant, { product, status });
   return [status === "published" ? "product.published" : "product.unpublished"];
+}
+
+/** What an item of an import looks like, and what it may break by itself. */
+interface ImportPriceInput extends PriceAmounts {
+  readonly marketHandle: string;
+}
+
+interface ImportVariantInput extends VariantFields {
+  readonly prices?: readonly ImportPriceInput[] | null | undefined;
+  /** What was counted, not a difference. */
+  readonly onHand?: number | null | undefined;
+}
+
+/** Found by any of its slugs or SKUs, else made. Translations, variants and prices that are not listed stay as they are. */
+export interface ProductImportItem extends ProductFields {
+  readonly categorySlugs?: readonly string[] | null | undefined;
+  readonly translations: readonly TranslationInput[];
+  readonly variants: readonly ImportVariantInput[];
+  readonly status?: "draft" | "published" | null | undefined;
+}
+
+export function importItemFaults(item: ProductImportItem): Faults {
+  return [
+    ...(item.translations.length + item.variants.length > 0 ? [] : [faultAt("", "too_short", "It has neither a slug nor a SKU to be known by.")]),
+    ...productFaults("", item),
+    ...categoryFaults("/categorySlugs", item.categorySlugs),
+    ...(item.categorySlugs ?? []).flatMap((slug, index) => slugFaults(`/categorySlugs/${index}`, slug)),
+    ...translationsFaults("/translations", item.translations, 0),
+    ...countFaults("/variants", item.variants, { min: 0, max: catalogBounds.variantsMax }),
+    ...item.variants.flatMap((variant, index) => importVariantFaults(`/variants/${index}`, variant)),
+    ...repeatFaults(
+      item.variants.map(({ sku }) => sku.toLowerCase()),
+      (index) => `/variants/${index}/sku`,
+    ),
+  ];
+}
+
+function importVariantFaults(at: string, variant: ImportVariantInput): Faults {
+  const prices = variant.prices ?? [];
+  return [
+    ...variantFaults(at, variant),
+    ...integerFaults(`${at}/onHand`, variant.onHand, { min: 0, max: catalogBounds.onHandMax }),
+    ...countFaults(`${at}/prices`, prices, { min: 0, max: catalogBounds.pricesMax }),
+    ...prices.flatMap((price, place) => priceFaults(`${at}/prices/${place}`, price)),
+    ...repeatFaults(
+      prices.map(({ marketHandle }) => marketHandle),
+      (place) => `${at}/prices/${place}/marketHandle`,
+    ),
+  ];
 }

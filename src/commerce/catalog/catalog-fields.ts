@@ -1,21 +1,97 @@
+/** What the names, codes and texts of a catalog break. */
+import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, textFaults, type TextRule } from "#foundation/faults.ts";
+import { parseLocale } from "#foundation/locales.ts";
+import { isCleanText, isSlug, slugLengthMax } from "#foundation/text.ts";
+
+export function slugFaults(field: string, slug: string): Faults {
+  return isSlug(slug)
+    ? []
+    : [faultAt(field, "pattern_mismatch", `A slug has 1–${slugLengthMax} lower-case letters, digits and single hyphens between.`)];
+}
+
+const codePattern = /^[a-z0-9]+(?:[-_][a-z0-9]+)*$/;
+
+export function codeFaults(field: string, code: string): Faults {
+  if (code.length <= catalogBounds.codeMax && codePattern.test(code)) return [];
+  return [faultAt(field, "pattern_mismatch", `A code has 1–${catalogBounds.codeMax} lower-case letters, digits and single - or _ between.`)];
+}
+
+export function localeFaults(field: string, locale: string): Faults {
+  return parseLocale(locale) === undefined ? [faultAt(field, "invalid_locale", "It is not a well-formed BCP 47 tag.")] : [];
+}
+
+/** The canonical form of what `localeFaults` let pass. */
+export function toLocale(locale: string): string {
+  return parseLocale(locale) ?? locale;
+}
+
+/** GraphQL has no maps: a text in several languages arrives as a list and is kept as `{locale: text}`. */
+export interface LocalizedTextInput {
+  readonly locale: string;
+  readonly text: string;
+}
+
+export function localizedFaults(field: string, entries: readonly LocalizedTextInput[], rule: TextRule & { readonly optional?: boolean }): Faults {
+  return [
+    ...countFaults(field, entries, { min: rule.optional === true ? 0 : 1, max: catalogBounds.localesMax }),
+    ...entries.flatMap(({ locale, text }, index) => [
+      ...localeFaults(`${field}/${index}/locale`, locale),
+      ...textFaults(`${field}/${index}/text`, text, rule),
+    ]),
+    ...repeatFaults(
+      entries.map(({ locale }) => toLocale(locale)),
+      (index) => `${field}/${index}/locale`,
+    ),
+  ];
+}
+
+export function toLocalizedMap(entries: readonly LocalizedTextInput[]): Record<string, string> {
+  return Object.fromEntries(entries.map(({ locale, text }) => [toLocale(locale), text]));
+}
+
+/** An address that a page on https may show without a warning, and that carries no secret of whoever entered it. */
+export function isHttpsUrl(text: string): boolean {
+  if (text.length > catalogBounds.urlMax || !isCleanText(text) || /\s/.test(text)) return false;
+  const url = URL.parse(text);
+  return url !== null && url.protocol === "https:" && url.username === "" && url.password === "";
+}
+
+/** How long texts and how many things may be. The graph declares the same bounds from here, so that what is documented is what is enforced. */
+export const catalogBounds = {
+  attributeValueMax: 500,
+  attributeValuesMax: 50,
+  attributesMax: 50,
+  brandMax: 100,
+  categoriesPerProductMax: 20,
+  categoryDepthMax: 6,
+  choicesMax: 100,
+  codeMax: 40,
+  descriptionMax: 20_000,
+  importItemsMax: 500,
+  localesMax: 50,
+  mediaMax: 50,
+  mediaSidePixelsMax: 100_000,
+  nameMax: 200,
+  onHandMax: 1_000_000_000,
+  optionsMax: 5,
+  positionMax: 100_000,
+  pricesMax: 500,
+  seoDescriptionMax: 320,
+  seoTitleMax: 200,
+  skuMax: 64,
+  summaryMax: 300,
+  titleMax: 200,
+  unitMax: 20,
+  urlMax: 2048,
+  variantsMax: 200,
+  weightGramsMax: 100_000_000,
+} as const;
+
 /** What a variant may say of itself, apart from the product it belongs to. */
-import { catalogBounds } from "./write-bounds.ts";
-import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, textFaults } from "#foundation/faults.ts";
+const restrictions = ["age_18", "hazmat", "no_returns", "final_sale", "custom_made", "perishable", "hygiene_sealed", "digital", "gift_card"] as const;
+type Restriction = (typeof restrictions)[number];
 
-export const restrictions = [
-  "age_18",
-  "hazmat",
-  "no_returns",
-  "final_sale",
-  "custom_made",
-  "perishable",
-  "hygiene_sealed",
-  "digital",
-  "gift_card",
-] as const;
-export type Restriction = (typeof restrictions)[number];
-
-export interface VariantOptionInput {
+interface VariantOptionInput {
   /** The option's code. */
   readonly option: string;
   /** The choice's code. */

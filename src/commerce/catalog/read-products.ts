@@ -2,11 +2,12 @@
  * Reads whole products, each with all that any view of it needs, in one statement however many are asked for. What is read is the same for
  * every locale and market; choosing among them is for the renderers, so that loads of many requests can go as one.
  */
-import { type RawBuilder, sql } from "kysely";
+import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import { paddedInTemplate, padToPowerOfTwo, parameter, prepareStatement } from "#database/prepared-template.ts";
 import type { Reader } from "#database/transaction.ts";
 import { utc } from "#database/sql-fragments.ts";
-import { reservedAt } from "./reserved-at.ts";
+import type { CategoryTable, Tables } from "#database/tables.ts";
+import { reservedAt } from "./availability.ts";
 
 export type Translated = Readonly<Record<string, string>>;
 
@@ -193,3 +194,57 @@ const aggregate = sql<ProductAggregate>`json_build_object(
     from market mk where mk.merchant_id = p.merchant_id), '[]'::json),
   'policies', coalesce((select json_agg(json_build_object('marketId', po.market_id, 'type', po.type, 'summaries', po.summaries, 'url', po.url) order by po.type, po.id)
     from policy po where po.merchant_id = p.merchant_id), '[]'::json))`;
+
+/** The merchant's own list of products and categories: queries still to be paged or counted. */
+export type CategoryRow = Selectable<CategoryTable>;
+
+interface ProductFilter {
+  /** Null: of all merchants. */
+  readonly merchantId: string | null;
+  readonly status?: "draft" | "published" | "archived" | null | undefined;
+}
+
+export function productList(reader: Reader, { merchantId, status }: ProductFilter): SelectQueryBuilder<Tables, "product", { id: string }> {
+  return reader
+    .selectFrom("product")
+    .select("product.id")
+    .$if(merchantId !== null, (query) => query.where("merchantId", "=", merchantId ?? ""))
+    .$if(typeof status === "string", (query) => query.where("status", "=", status ?? "draft"));
+}
+
+export function categoryList(reader: Reader, merchantId: string | null): SelectQueryBuilder<Tables, "category", CategoryRow> {
+  return reader
+    .selectFrom("category")
+    .selectAll("category")
+    .$if(merchantId !== null, (query) => query.where("merchantId", "=", merchantId ?? ""));
+}
+
+export const findCategories = (reader: Reader, ids: readonly string[]): Promise<CategoryRow[]> =>
+  reader
+    .selectFrom("category")
+    .selectAll()
+    .where(sql<boolean>`id = any(${ids}::text[])`)
+    .execute();
+
+/** The list an integrator reads without parameters: the newest published products of its merchant, and what it should know about them. */
+export const listLimit = 500;
+
+export interface ProductList {
+  readonly ids: readonly string[];
+  readonly total: number;
+  readonly locale: string;
+  readonly market: string;
+  readonly currency: string | null;
+  readonly catalogVersion: number;
+}
+
+/** By merchant, however many are asked for in one statement. */
+export async function listPublishedProducts(reader: Reader, merchantIds: readonly string[]): Promise<Map<string, ProductList>> {
+  const { rows } = await sql<ProductList & { readonly merchantId: string }>`
+    select m.id as merchant_id, m.default_locale as locale, m.default_market as market, m.catalog_version,
+      (select mk.currency from market_country c join market mk on mk.id = c.market_id where c.merchant_id = m.id and c.country = m.default_market) as currency,
+      (select count(*) from product p where p.merchant_id = m.id and p.status = 'published') as total,
+      array(select p.id from product p where p.merchant_id = m.id and p.status = 'published' order by p.published_at desc, p.id limit ${listLimit}) as ids
+    from merchant m where m.id = any(${merchantIds}::text[])`.execute(reader);
+  return new Map(rows.map((row) => [row.merchantId, row]));
+}

@@ -6,9 +6,9 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
-import { catalogBounds } from "./write-bounds.ts";
+import { catalogBounds } from "./catalog-fields.ts";
 import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults } from "#foundation/faults.ts";
-import { findProductAggregates } from "./read-aggregates.ts";
+import { findProductAggregates } from "./read-products.ts";
 import { type ChangedProduct, conflictOf, lockCatalog, recordProductChange, type Tenant, toId } from "./write-tenant.ts";
 
 export interface PriceAmounts {

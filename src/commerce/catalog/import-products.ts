@@ -6,11 +6,10 @@ import { sql } from "kysely";
 import { tellStock } from "#commerce/inventory/stock-events.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { Failure, type FailureCode, type FailureConflict, type FailureDetail } from "#foundation/failure.ts";
-import { catalogBounds } from "./write-bounds.ts";
+import { catalogBounds } from "./catalog-fields.ts";
 import { countFaults, requireNoFaults } from "#foundation/faults.ts";
-import { importItemFaults, type ProductImportItem } from "./write-import-faults.ts";
-import { findProductsNamed, type ImportContext, type ImportedItem, importItem } from "./write-import-item.ts";
-import { findProductAggregates, type ProductAggregate } from "./read-aggregates.ts";
+import { findProductsNamed, type ImportContext, type ImportedItem, importItem, importItemFaults, type ProductImportItem } from "./import-item.ts";
+import { findProductAggregates, type ProductAggregate } from "./read-products.ts";
 import { type ChangedProduct, lockCatalog, recordProductChange, reindexProducts, type Tenant, toId } from "./write-tenant.ts";
 
 export interface ProductsImportInput {

@@ -1,0 +1,82 @@
+/**
+ * What the code of the graph shares in one process, and how events are rendered: an event's object is what its document under `schema/events` selects, in the
+ * contract's spelling.
+ */
+import type { DocumentNode } from "graphql";
+import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
+import type { ProductAggregate } from "#commerce/catalog/read-products.ts";
+import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
+import { afterCommit, type Transaction } from "#database/transaction.ts";
+import type { ServiceEvents } from "#foundation/events.ts";
+import { createContext, type GraphContext, type GraphServices } from "#graph/context.ts";
+import type { Loaders } from "#graph/loaders.ts";
+import type { Mesh } from "#mesh/open-mesh.ts";
+import { failureOfError } from "#mesh/public-error.ts";
+import { eventTypes, type SubjectType } from "#webhooks/event-types.ts";
+import type { WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts";
+import type { RenderSubject, Subject } from "#webhooks/outbox.ts";
+
+export type SubjectRender = (services: GraphServices, transaction: Transaction, subject: Subject) => ReturnType<RenderSubject>;
+
+/** Whether somebody in this process follows a subject. */
+type IsWatched = (subject: Subject) => boolean;
+
+/**
+ * Completes the services with the rendering of events. Rendering a subject means that its event is being written, so it also notifies after commit: whoever delivers
+ * webhooks (once for a transaction), and subscriptions that follow the subject.
+ */
+export function createServices(parts: Omit<GraphServices, "render">, renderSubject: SubjectRender): GraphServices {
+  const { events, watch } = parts;
+  const notify = notifyAfterCommit(events, (subject) => watch?.isWatched(subject) === true);
+  const services: GraphServices = {
+    ...parts,
+    render: (transaction, subject) => {
+      notify(transaction, subject);
+      return renderSubject(services, transaction, subject);
+    },
+  };
+  return services;
+}
+
+function notifyAfterCommit(events: ServiceEvents, isWatched: IsWatched): (transaction: Transaction, subject: Subject) => void {
+  const notified = new WeakSet<Transaction>();
+  return (transaction, subject) => {
+    if (!notified.has(transaction)) afterCommit(transaction, () => events.emit("deliveriesDue"));
+    notified.add(transaction);
+    if (isWatched(subject)) afterCommit(transaction, () => events.emit("subjectChanged", subject.type));
+  };
+}
+
+/** Throws if a kind of subject has no document. */
+export function createSubjectRender({ events, run }: Pick<Mesh, "events" | "run">): SubjectRender {
+  for (const { subject } of Object.values(eventTypes)) documentOf(events, subject);
+  const contexts = new WeakMap<object, GraphContext>();
+  return async (services, transaction, { type, id, merchantId, thing, together }) => {
+    const context = contexts.get(together) ?? createContext(services, { viewer: { kind: "system", merchantId }, requestId: "" }, transaction);
+    contexts.set(together, context);
+    if (thing !== undefined) prime(context.loaders, { type, id, thing });
+    const { data, errors } = await run(documentOf(events, type), context, { variables: { id } });
+    const [error] = errors ?? [];
+    if (error !== undefined) throw failureOfError(error);
+    const { object } = (data ?? {}) as { readonly object?: unknown };
+    if (typeof object !== "object" || object === null) throw new Error(`The ${type satisfies SubjectType} ${id} of an event is not there.`);
+    return object as Readonly<Record<string, unknown>>;
+  };
+}
+
+function documentOf(events: Mesh["events"], subject: string): DocumentNode {
+  const document = events.get(subject);
+  if (document === undefined) throw new Error(`schema/events has no document named ${subject}.`);
+  return document;
+}
+
+/** The changed object is at hand already, so the document need not read it again. */
+function prime(
+  { carts, orders, products, webhookEndpoints }: Loaders,
+  { type, id, thing }: Pick<Subject, "type" | "id"> & { readonly thing: object },
+): void {
+  if (type === "cart") carts.prime(id, thing as CartAggregate);
+  if (type === "order") orders.prime(id, thing as OrderAggregate);
+  if (type === "product") products.prime(id, thing as ProductAggregate);
+  if (type === "webhook_endpoint") webhookEndpoints.prime(id, thing as WebhookEndpoint);
+}
