@@ -1,5 +1,5 @@
 /** The console: which page stands at an address. */
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { DeliveryPage } from "./deliveries/delivery-page.tsx";
 import { EndpointPage } from "./endpoints/endpoint-page.tsx";
 import { EndpointsPage } from "./endpoints/endpoints-page.tsx";
@@ -7,9 +7,8 @@ import { InstallationPage } from "./installation/installation-page.tsx";
 import { InstallationsPage } from "./installation/installations-page.tsx";
 import { KeysPage } from "./keys/keys-page.tsx";
 import { OverviewPage } from "./overview/overview-page.tsx";
-import { Frame, type Person } from "./shell/frame.tsx";
-import { Heading } from "./shell/heading.tsx";
-import { Link, type Place, usePlace } from "./shell/router.tsx";
+import { Heading, Link, type Place, usePlace } from "./navigation.tsx";
+import { consolePath } from "./graph/client.ts";
 
 export function App({ person }: { readonly person: Person }): JSX.Element {
   const place = usePlace();
@@ -44,5 +43,63 @@ function Nowhere(): JSX.Element {
         The address leads to no page of the console. <Link to="">Go to the overview</Link>.
       </p>
     </>
+  );
+}
+
+/** What stands around every page: whose console it is, where one can go, and the way out. */
+interface Person {
+  readonly merchantName: string;
+  readonly staffName: string;
+  readonly staffEmail: string;
+}
+
+interface FrameProps {
+  readonly person: Person;
+  readonly place: Place;
+  readonly children: ComponentChildren;
+}
+
+const rooms = [
+  { to: "", name: "Overview", parts: [undefined] },
+  { to: "/installations", name: "Installations", parts: ["installations"] },
+  { to: "/keys", name: "API keys", parts: ["keys"] },
+  { to: "/endpoints", name: "Webhooks", parts: ["endpoints", "deliveries"] },
+] as const;
+
+function Frame({ person, place, children }: FrameProps): JSX.Element {
+  const isHere = (parts: readonly (string | undefined)[]): boolean => parts.includes(place.parts[0]);
+  return (
+    <div class="frame">
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <header>
+        <p class="brand">
+          <strong>{person.merchantName}</strong> <span>Console</span>
+        </p>
+        <nav aria-label="Console">
+          <ul>
+            {rooms.map(({ to, name, parts }) => (
+              <li key={to}>
+                <Link to={to} aria-current={isHere(parts) ? "page" : undefined}>
+                  {name}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <div class="person">
+          <p>
+            <span>{person.staffName}</span> <span class="soft">{person.staffEmail}</span>
+          </p>
+          <form method="post" action={`${consolePath}/sign-out`}>
+            <button class="plain">Sign out</button>
+          </form>
+        </div>
+      </header>
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
+    </div>
   );
 }

@@ -1,10 +1,8 @@
 /** How a delivery stands in a table. */
 import type { JSX } from "preact";
-import { Badge } from "#pages/console/browser/parts/badge.tsx";
-import type { Column } from "#pages/console/browser/parts/table.tsx";
-import { duration, Time } from "#pages/console/browser/parts/time.tsx";
-import { failureWord } from "#pages/console/browser/parts/words.ts";
-import { Link } from "#pages/console/browser/shell/router.tsx";
+import { Badge, duration, failureWord, Time } from "#pages/console/browser/parts/formats.tsx";
+import type { Column } from "#pages/console/browser/parts/tables.tsx";
+import { Link } from "#pages/console/browser/navigation.tsx";
 import type { Attempt, Delivery } from "./delivery-documents.ts";
 
 export const deliveryColumns = (replay: (delivery: Delivery) => void): Column<Delivery>[] => [

@@ -1,14 +1,10 @@
 /** What an endpoint was sent, as it happens: a table that is kept up to date by a subscription. */
 import type { JSX } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { newestFirst, olderBefore, pageSize } from "#pages/console/browser/graph/connection.ts";
-import { type LiveState, useLive } from "#pages/console/browser/graph/use-live.ts";
-import { usePages } from "#pages/console/browser/graph/use-pages.ts";
-import { type Asked, useQuery } from "#pages/console/browser/graph/use-query.ts";
-import { Empty, Loaded } from "#pages/console/browser/parts/loaded.tsx";
-import { Pager } from "#pages/console/browser/parts/pager.tsx";
-import { Table } from "#pages/console/browser/parts/table.tsx";
-import { wordOf } from "#pages/console/browser/parts/words.ts";
+import { newestFirst, olderBefore, pageSize } from "#pages/console/browser/graph/documents.ts";
+import { type Asked, type LiveState, useLive, usePages, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { Empty, Loaded, Pager, Table } from "#pages/console/browser/parts/tables.tsx";
+import { wordOf } from "#pages/console/browser/parts/formats.tsx";
 import { deliveryColumns } from "./delivery-columns.tsx";
 import {
   deliveriesDocument,

@@ -1,16 +1,10 @@
 /** One delivery: each attempt with what it came to, and the other deliveries of the same event, as they happen. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useLive } from "#pages/console/browser/graph/use-live.ts";
-import { useQuery } from "#pages/console/browser/graph/use-query.ts";
-import { Badge } from "#pages/console/browser/parts/badge.tsx";
-import { Fact } from "#pages/console/browser/parts/facts.tsx";
-import { Empty, Loaded } from "#pages/console/browser/parts/loaded.tsx";
-import { type Column, Table } from "#pages/console/browser/parts/table.tsx";
-import { duration, Time } from "#pages/console/browser/parts/time.tsx";
-import { wordOf } from "#pages/console/browser/parts/words.ts";
-import { Heading } from "#pages/console/browser/shell/heading.tsx";
-import { Link } from "#pages/console/browser/shell/router.tsx";
+import { useLive, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { Badge, duration, Time, wordOf } from "#pages/console/browser/parts/formats.tsx";
+import { type Column, Empty, Fact, Loaded, Table } from "#pages/console/browser/parts/tables.tsx";
+import { Heading, Link } from "#pages/console/browser/navigation.tsx";
 import { Outcome } from "./delivery-columns.tsx";
 import { type Attempt, type Delivery, deliveryChangedDocument, type DeliveryDetail, deliveryDocument } from "./delivery-documents.ts";
 import { LiveMark } from "./live-mark.tsx";

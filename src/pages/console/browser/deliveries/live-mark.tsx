@@ -1,6 +1,6 @@
 /** Says whether what is shown is kept up to date. */
 import type { JSX } from "preact";
-import type { LiveState } from "#pages/console/browser/graph/use-live.ts";
+import type { LiveState } from "#pages/console/browser/graph/hooks.ts";
 
 const words: Readonly<Record<LiveState, string>> = {
   connecting: "Connecting …",

@@ -1,10 +1,9 @@
 /** Sends a delivery once more, and says why. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useChange } from "#pages/console/browser/graph/use-change.ts";
-import { Banner } from "#pages/console/browser/parts/banner.tsx";
-import { Dialog } from "#pages/console/browser/parts/dialog.tsx";
-import { SelectField, TextField } from "#pages/console/browser/parts/field.tsx";
+import { useChange } from "#pages/console/browser/graph/hooks.ts";
+import { Banner, SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
+import { Dialog } from "#pages/console/browser/parts/dialogs.tsx";
 import { type Delivery, replayDocument } from "./delivery-documents.ts";
 
 interface ReplayDialogProps {

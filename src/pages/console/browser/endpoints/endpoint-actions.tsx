@@ -1,13 +1,12 @@
 /** What can be done to an endpoint: a test, another address, on and off, a new secret, the end. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { nodesOf } from "#pages/console/browser/graph/connection.ts";
-import { useChange } from "#pages/console/browser/graph/use-change.ts";
-import { useQuery } from "#pages/console/browser/graph/use-query.ts";
+import { nodesOf } from "#pages/console/browser/graph/documents.ts";
+import { useChange, useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { installationsDocument } from "#pages/console/browser/installation/installation-documents.ts";
-import { Banner } from "#pages/console/browser/parts/banner.tsx";
-import { Confirm } from "#pages/console/browser/parts/confirm.tsx";
-import { go } from "#pages/console/browser/shell/router.tsx";
+import { Banner } from "#pages/console/browser/parts/fields.tsx";
+import { Confirm } from "#pages/console/browser/parts/dialogs.tsx";
+import { go } from "#pages/console/browser/navigation.tsx";
 import {
   deleteEndpointDocument,
   disableEndpointDocument,

@@ -1,6 +1,6 @@
 /** What the pages about webhook endpoints ask of the graph. */
-import { graph } from "#pages/console/browser/graph/document.ts";
-import type { Keyed } from "#pages/console/browser/graph/use-change.ts";
+import { graph } from "#pages/console/browser/graph/documents.ts";
+import type { Keyed } from "#pages/console/browser/graph/hooks.ts";
 
 export type EndpointStatus = "ENABLED" | "DISABLED" | "AUTO_DISABLED";
 export type PayloadMode = "SNAPSHOT" | "THIN";

@@ -2,12 +2,10 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { GraphFailure } from "#pages/console/browser/graph/client.ts";
-import { useChange } from "#pages/console/browser/graph/use-change.ts";
-import { useQuery } from "#pages/console/browser/graph/use-query.ts";
-import { Banner } from "#pages/console/browser/parts/banner.tsx";
-import { Dialog } from "#pages/console/browser/parts/dialog.tsx";
-import { SelectField, TextField } from "#pages/console/browser/parts/field.tsx";
-import { Loaded } from "#pages/console/browser/parts/loaded.tsx";
+import { useChange, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { Banner, SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
+import { Dialog } from "#pages/console/browser/parts/dialogs.tsx";
+import { Loaded } from "#pages/console/browser/parts/tables.tsx";
 import {
   createEndpointDocument,
   type Endpoint,

@@ -1,13 +1,10 @@
 /** The webhook endpoints of an installation as a table. */
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { useQuery } from "#pages/console/browser/graph/use-query.ts";
-import { Badge } from "#pages/console/browser/parts/badge.tsx";
-import { Empty, Loaded } from "#pages/console/browser/parts/loaded.tsx";
-import { type Column, Table } from "#pages/console/browser/parts/table.tsx";
-import { Time } from "#pages/console/browser/parts/time.tsx";
-import { count } from "#pages/console/browser/parts/words.ts";
-import { Link } from "#pages/console/browser/shell/router.tsx";
+import { useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { Badge, count, Time } from "#pages/console/browser/parts/formats.tsx";
+import { type Column, Empty, Loaded, Table } from "#pages/console/browser/parts/tables.tsx";
+import { Link } from "#pages/console/browser/navigation.tsx";
 import { type Endpoint, endpointsDocument } from "./endpoint-documents.ts";
 
 interface EndpointListProps {

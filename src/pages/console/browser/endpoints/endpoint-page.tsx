@@ -1,14 +1,10 @@
 /** One webhook endpoint: how it fares, what can be done to it, and what it was sent. */
 import type { JSX } from "preact";
-import { useQuery } from "#pages/console/browser/graph/use-query.ts";
+import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { DeliveryList } from "#pages/console/browser/deliveries/delivery-list.tsx";
-import { Badge } from "#pages/console/browser/parts/badge.tsx";
-import { Fact } from "#pages/console/browser/parts/facts.tsx";
-import { Empty, Loaded } from "#pages/console/browser/parts/loaded.tsx";
-import { Time } from "#pages/console/browser/parts/time.tsx";
-import { failureWord } from "#pages/console/browser/parts/words.ts";
-import { Heading } from "#pages/console/browser/shell/heading.tsx";
-import { Link } from "#pages/console/browser/shell/router.tsx";
+import { Badge, failureWord, Time } from "#pages/console/browser/parts/formats.tsx";
+import { Empty, Fact, Loaded } from "#pages/console/browser/parts/tables.tsx";
+import { Heading, Link } from "#pages/console/browser/navigation.tsx";
 import { EndpointActions } from "./endpoint-actions.tsx";
 import { type Endpoint, endpointDocument } from "./endpoint-documents.ts";
 

@@ -1,13 +1,12 @@
 /** The webhook endpoints of an installation, and the way to another one. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { nodesOf } from "#pages/console/browser/graph/connection.ts";
-import { useQuery } from "#pages/console/browser/graph/use-query.ts";
+import { nodesOf } from "#pages/console/browser/graph/documents.ts";
+import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { InstallationChoice } from "#pages/console/browser/installation/installation-choice.tsx";
 import { installationsDocument, type InstallationName } from "#pages/console/browser/installation/installation-documents.ts";
-import { Empty, Loaded } from "#pages/console/browser/parts/loaded.tsx";
-import { Heading } from "#pages/console/browser/shell/heading.tsx";
-import { go, type Place } from "#pages/console/browser/shell/router.tsx";
+import { Empty, Loaded } from "#pages/console/browser/parts/tables.tsx";
+import { go, Heading, type Place } from "#pages/console/browser/navigation.tsx";
 import { EndpointForm } from "./endpoint-form.tsx";
 import { EndpointList } from "./endpoint-list.tsx";
 import { SecretShown } from "./secret-shown.tsx";

@@ -2,9 +2,8 @@
 import type { JSX } from "preact";
 import { useId } from "preact/hooks";
 import type { GraphFailure } from "#pages/console/browser/graph/client.ts";
-import { faultsAt } from "#pages/console/browser/parts/banner.tsx";
-import { Faults } from "#pages/console/browser/parts/field.tsx";
-import { count, wordOf } from "#pages/console/browser/parts/words.ts";
+import { Faults, faultsAt } from "#pages/console/browser/parts/fields.tsx";
+import { count, wordOf } from "#pages/console/browser/parts/formats.tsx";
 import type { EventType } from "./endpoint-documents.ts";
 
 interface EventChoiceProps {

@@ -1,10 +1,9 @@
 /** The dialog that gives an endpoint a new signing secret, and shows it this once. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useChange } from "#pages/console/browser/graph/use-change.ts";
-import { Banner } from "#pages/console/browser/parts/banner.tsx";
-import { Dialog } from "#pages/console/browser/parts/dialog.tsx";
-import { TextField } from "#pages/console/browser/parts/field.tsx";
+import { useChange } from "#pages/console/browser/graph/hooks.ts";
+import { Banner, TextField } from "#pages/console/browser/parts/fields.tsx";
+import { Dialog } from "#pages/console/browser/parts/dialogs.tsx";
 import { type Endpoint, rotateSecretDocument } from "./endpoint-documents.ts";
 import { SecretShown } from "./secret-shown.tsx";
 

@@ -1,6 +1,6 @@
 /** The one way to the graph: sends a document with its variables and answers with its data, or throws what the graph said was wrong. */
 
-import type { Document } from "./document.ts";
+import type { Document } from "./documents.ts";
 
 export interface FailureDetail {
   /** A JSON pointer into the input. */

@@ -1,18 +1,13 @@
 /** What OAuth clients were let do, and the end of it. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { newestFirst, olderBefore, pageSize } from "#pages/console/browser/graph/connection.ts";
-import { useChange } from "#pages/console/browser/graph/use-change.ts";
-import { usePages } from "#pages/console/browser/graph/use-pages.ts";
-import { useQuery } from "#pages/console/browser/graph/use-query.ts";
+import { newestFirst, olderBefore, pageSize } from "#pages/console/browser/graph/documents.ts";
+import { useChange, usePages, useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { isInForce, stateOf } from "#pages/console/browser/keys/key-state.ts";
-import { ScopeList } from "#pages/console/browser/keys/scope-list.tsx";
-import { Badge } from "#pages/console/browser/parts/badge.tsx";
-import { Confirm } from "#pages/console/browser/parts/confirm.tsx";
-import { Empty, Loaded } from "#pages/console/browser/parts/loaded.tsx";
-import { Pager } from "#pages/console/browser/parts/pager.tsx";
-import { type Column, Table } from "#pages/console/browser/parts/table.tsx";
-import { Time } from "#pages/console/browser/parts/time.tsx";
+import { ScopeList } from "#pages/console/browser/parts/scopes.tsx";
+import { Badge, Time } from "#pages/console/browser/parts/formats.tsx";
+import { Confirm } from "#pages/console/browser/parts/dialogs.tsx";
+import { type Column, Empty, Loaded, Pager, Table } from "#pages/console/browser/parts/tables.tsx";
 import { type Grant, grantsDocument, revokeGrantDocument } from "./installation-documents.ts";
 
 export function GrantList({ installationId }: { readonly installationId: string }): JSX.Element {

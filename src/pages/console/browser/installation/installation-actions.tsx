@@ -1,12 +1,10 @@
 /** What can be done to an installation: other scopes, suspend, resume. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useChange } from "#pages/console/browser/graph/use-change.ts";
-import { asInput, scopes } from "#pages/console/browser/keys/scope-list.tsx";
-import { Banner } from "#pages/console/browser/parts/banner.tsx";
-import { Confirm } from "#pages/console/browser/parts/confirm.tsx";
-import { Dialog } from "#pages/console/browser/parts/dialog.tsx";
-import { Choices } from "#pages/console/browser/parts/choices.tsx";
+import { useChange } from "#pages/console/browser/graph/hooks.ts";
+import { asInput, scopes } from "#pages/console/browser/parts/scopes.tsx";
+import { Banner, Choices } from "#pages/console/browser/parts/fields.tsx";
+import { Confirm, Dialog } from "#pages/console/browser/parts/dialogs.tsx";
 import { type InstallationName, resumeDocument, setScopesDocument, suspendDocument } from "./installation-documents.ts";
 
 interface ActionsProps {

@@ -1,7 +1,7 @@
 /** Whose keys or endpoints a page shows. */
 import type { JSX } from "preact";
 import { useId } from "preact/hooks";
-import { restate } from "#pages/console/browser/shell/router.tsx";
+import { restate } from "#pages/console/browser/navigation.tsx";
 import type { InstallationName } from "./installation-documents.ts";
 
 interface InstallationChoiceProps {

@@ -1,16 +1,13 @@
 /** Everything about one installation: what it may do, whether it can, its keys, endpoints and grants, and what it asked of late. */
 import type { JSX } from "preact";
-import { useQuery } from "#pages/console/browser/graph/use-query.ts";
+import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { EndpointList } from "#pages/console/browser/endpoints/endpoint-list.tsx";
 import { KeyList } from "#pages/console/browser/keys/key-list.tsx";
-import { ScopeList } from "#pages/console/browser/keys/scope-list.tsx";
-import { Badge } from "#pages/console/browser/parts/badge.tsx";
-import { Fact } from "#pages/console/browser/parts/facts.tsx";
-import { Empty, Loaded } from "#pages/console/browser/parts/loaded.tsx";
-import { Time } from "#pages/console/browser/parts/time.tsx";
+import { ScopeList } from "#pages/console/browser/parts/scopes.tsx";
+import { Badge, Time } from "#pages/console/browser/parts/formats.tsx";
+import { Empty, Fact, Loaded } from "#pages/console/browser/parts/tables.tsx";
 import { RequestList } from "#pages/console/browser/requests/request-list.tsx";
-import { Heading } from "#pages/console/browser/shell/heading.tsx";
-import { Link } from "#pages/console/browser/shell/router.tsx";
+import { Heading, Link } from "#pages/console/browser/navigation.tsx";
 import { GrantList } from "./grant-list.tsx";
 import { InstallationActions } from "./installation-actions.tsx";
 import { installationDocument, type InstallationWithReadiness } from "./installation-documents.ts";

@@ -1,17 +1,11 @@
 /** The apps that the merchant has installed, and whether each can do its work. */
 import type { JSX } from "preact";
-import { nodesOf, olderAfter, pageSize } from "#pages/console/browser/graph/connection.ts";
-import { usePages } from "#pages/console/browser/graph/use-pages.ts";
-import { useQuery } from "#pages/console/browser/graph/use-query.ts";
-import { Badge } from "#pages/console/browser/parts/badge.tsx";
-import { Empty, Loaded } from "#pages/console/browser/parts/loaded.tsx";
-import { Pager } from "#pages/console/browser/parts/pager.tsx";
-import { type Column, Table } from "#pages/console/browser/parts/table.tsx";
-import { Time } from "#pages/console/browser/parts/time.tsx";
-import { count } from "#pages/console/browser/parts/words.ts";
-import { ScopeList } from "#pages/console/browser/keys/scope-list.tsx";
-import { Heading } from "#pages/console/browser/shell/heading.tsx";
-import { Link } from "#pages/console/browser/shell/router.tsx";
+import { nodesOf, olderAfter, pageSize } from "#pages/console/browser/graph/documents.ts";
+import { usePages, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { Badge, count, Time } from "#pages/console/browser/parts/formats.tsx";
+import { type Column, Empty, Loaded, Pager, Table } from "#pages/console/browser/parts/tables.tsx";
+import { ScopeList } from "#pages/console/browser/parts/scopes.tsx";
+import { Heading, Link } from "#pages/console/browser/navigation.tsx";
 import { type InstallationWithReadiness, readinessDocument } from "./installation-documents.ts";
 
 const columns: Column<InstallationWithReadiness>[] = [

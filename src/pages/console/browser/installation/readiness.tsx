@@ -1,8 +1,6 @@
 /** Whether an installation can do its work: what is to be done first, what is well behind a fold. */
 import type { JSX } from "preact";
-import { Badge } from "#pages/console/browser/parts/badge.tsx";
-import { Time } from "#pages/console/browser/parts/time.tsx";
-import { count, wordOf } from "#pages/console/browser/parts/words.ts";
+import { Badge, count, Time, wordOf } from "#pages/console/browser/parts/formats.tsx";
 import type { Readiness, ReadinessCheck } from "./installation-documents.ts";
 
 const isOpen = ({ status }: ReadinessCheck): boolean => status === "FAIL" || status === "WARN";

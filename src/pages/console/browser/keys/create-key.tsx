@@ -1,16 +1,14 @@
 /** The dialog that makes an API key, and shows it this once. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useChange } from "#pages/console/browser/graph/use-change.ts";
+import { useChange } from "#pages/console/browser/graph/hooks.ts";
 import type { InstallationName } from "#pages/console/browser/installation/installation-documents.ts";
-import { Banner } from "#pages/console/browser/parts/banner.tsx";
-import { Dialog } from "#pages/console/browser/parts/dialog.tsx";
-import { Choices } from "#pages/console/browser/parts/choices.tsx";
-import { TextField, SelectField } from "#pages/console/browser/parts/field.tsx";
+import { Banner, Choices, SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
+import { Dialog } from "#pages/console/browser/parts/dialogs.tsx";
 import { endings, type Ending, endOf } from "./endings.ts";
 import { createKeyDocument } from "./key-documents.ts";
 import { KeyShown } from "./key-shown.tsx";
-import { asInput, scopes } from "./scope-list.tsx";
+import { asInput, scopes } from "#pages/console/browser/parts/scopes.tsx";
 
 interface CreateKeyProps {
   readonly installation: InstallationName;

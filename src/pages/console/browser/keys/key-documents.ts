@@ -1,7 +1,6 @@
 /** What the pages about API keys ask of the graph. */
-import type { Connection } from "#pages/console/browser/graph/connection.ts";
-import { graph } from "#pages/console/browser/graph/document.ts";
-import type { Keyed } from "#pages/console/browser/graph/use-change.ts";
+import { type Connection, graph } from "#pages/console/browser/graph/documents.ts";
+import type { Keyed } from "#pages/console/browser/graph/hooks.ts";
 
 export interface ApiKey {
   readonly id: string;

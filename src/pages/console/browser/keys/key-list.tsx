@@ -1,19 +1,15 @@
 /** The keys of an installation as a table, with what can be done to each. */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { newestFirst, olderBefore, pageSize } from "#pages/console/browser/graph/connection.ts";
-import { usePages } from "#pages/console/browser/graph/use-pages.ts";
-import { useQuery } from "#pages/console/browser/graph/use-query.ts";
-import { Badge } from "#pages/console/browser/parts/badge.tsx";
-import { Empty, Loaded } from "#pages/console/browser/parts/loaded.tsx";
-import { Pager } from "#pages/console/browser/parts/pager.tsx";
-import { type Column, Table } from "#pages/console/browser/parts/table.tsx";
-import { Time } from "#pages/console/browser/parts/time.tsx";
+import { newestFirst, olderBefore, pageSize } from "#pages/console/browser/graph/documents.ts";
+import { usePages, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { Badge, Time } from "#pages/console/browser/parts/formats.tsx";
+import { type Column, Empty, Loaded, Pager, Table } from "#pages/console/browser/parts/tables.tsx";
 import { type ApiKey, keysDocument } from "./key-documents.ts";
 import { isInForce, stateOf } from "./key-state.ts";
 import { RevokeKey } from "./revoke-key.tsx";
 import { RotateKey } from "./rotate-key.tsx";
-import { ScopeList } from "./scope-list.tsx";
+import { ScopeList } from "#pages/console/browser/parts/scopes.tsx";
 
 interface KeyListProps {
   readonly installationId: string;

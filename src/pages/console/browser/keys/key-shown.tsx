@@ -1,8 +1,7 @@
 /** A new key, shown this once, with a line that uses it. */
 import type { JSX } from "preact";
 import { basePath } from "#pages/console/browser/graph/client.ts";
-import { Dialog } from "#pages/console/browser/parts/dialog.tsx";
-import { Copied } from "#pages/console/browser/parts/secret.tsx";
+import { Copied, Dialog } from "#pages/console/browser/parts/dialogs.tsx";
 
 interface KeyShownProps {
   readonly title: string;

@@ -1,13 +1,12 @@
 /** The API keys of an installation. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useQuery } from "#pages/console/browser/graph/use-query.ts";
+import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { InstallationChoice } from "#pages/console/browser/installation/installation-choice.tsx";
 import { installationsDocument, type InstallationName } from "#pages/console/browser/installation/installation-documents.ts";
-import { Empty, Loaded } from "#pages/console/browser/parts/loaded.tsx";
-import { nodesOf } from "#pages/console/browser/graph/connection.ts";
-import { Heading } from "#pages/console/browser/shell/heading.tsx";
-import type { Place } from "#pages/console/browser/shell/router.tsx";
+import { Empty, Loaded } from "#pages/console/browser/parts/tables.tsx";
+import { nodesOf } from "#pages/console/browser/graph/documents.ts";
+import { Heading, type Place } from "#pages/console/browser/navigation.tsx";
 import { CreateKey } from "./create-key.tsx";
 import { KeyList } from "./key-list.tsx";
 

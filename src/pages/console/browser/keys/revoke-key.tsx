@@ -1,8 +1,8 @@
 /** Asks before a key is revoked. */
 import type { JSX } from "preact";
-import { useChange } from "#pages/console/browser/graph/use-change.ts";
-import { Confirm } from "#pages/console/browser/parts/confirm.tsx";
-import { Time } from "#pages/console/browser/parts/time.tsx";
+import { useChange } from "#pages/console/browser/graph/hooks.ts";
+import { Confirm } from "#pages/console/browser/parts/dialogs.tsx";
+import { Time } from "#pages/console/browser/parts/formats.tsx";
 import { type ApiKey, revokeKeyDocument } from "./key-documents.ts";
 
 interface RevokeKeyProps {

@@ -1,10 +1,9 @@
 /** The dialog that gives a key its successor. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useChange } from "#pages/console/browser/graph/use-change.ts";
-import { Banner } from "#pages/console/browser/parts/banner.tsx";
-import { Dialog } from "#pages/console/browser/parts/dialog.tsx";
-import { SelectField, TextField } from "#pages/console/browser/parts/field.tsx";
+import { useChange } from "#pages/console/browser/graph/hooks.ts";
+import { Banner, SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
+import { Dialog } from "#pages/console/browser/parts/dialogs.tsx";
 import { endings, type Ending, endOf } from "./endings.ts";
 import { type ApiKey, rotateKeyDocument } from "./key-documents.ts";
 import { KeyShown } from "./key-shown.tsx";

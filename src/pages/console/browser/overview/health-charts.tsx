@@ -1,12 +1,10 @@
 /** Whether webhooks arrive, and how fast: of the last 24 hours by the hour, of 30 days by the day. */
 import type { JSX } from "preact";
 import { useId, useState } from "preact/hooks";
-import { useQuery } from "#pages/console/browser/graph/use-query.ts";
-import { Bars } from "#pages/console/browser/charts/bars.tsx";
-import { Lines } from "#pages/console/browser/charts/lines.tsx";
-import { Empty, Loaded } from "#pages/console/browser/parts/loaded.tsx";
-import { duration, timeZone } from "#pages/console/browser/parts/time.tsx";
-import { count } from "#pages/console/browser/parts/words.ts";
+import { useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { Bars, Lines } from "#pages/console/browser/charts.tsx";
+import { Empty, Loaded } from "#pages/console/browser/parts/tables.tsx";
+import { count, duration, timeZone } from "#pages/console/browser/parts/formats.tsx";
 import { type HealthAsked, type HealthBucket, healthDocument } from "./overview-documents.ts";
 
 type Span = "day" | "month";

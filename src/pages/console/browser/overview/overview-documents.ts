@@ -1,5 +1,5 @@
 /** What the overview asks of the graph, beside the installations. */
-import { graph } from "#pages/console/browser/graph/document.ts";
+import { graph } from "#pages/console/browser/graph/documents.ts";
 import type { Attempt, DeliveryStatus } from "#pages/console/browser/deliveries/delivery-documents.ts";
 
 export interface HealthBucket {

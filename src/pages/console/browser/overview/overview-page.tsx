@@ -1,13 +1,12 @@
 /** The state of things: can the apps do their work, do their webhooks arrive, and what did not. */
 import type { JSX } from "preact";
-import { nodesOf } from "#pages/console/browser/graph/connection.ts";
-import { useQuery } from "#pages/console/browser/graph/use-query.ts";
+import { nodesOf } from "#pages/console/browser/graph/documents.ts";
+import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { type InstallationWithReadiness, readinessDocument } from "#pages/console/browser/installation/installation-documents.ts";
 import { ReadinessChecks } from "#pages/console/browser/installation/readiness.tsx";
-import { Badge } from "#pages/console/browser/parts/badge.tsx";
-import { Empty, Loaded } from "#pages/console/browser/parts/loaded.tsx";
-import { Heading } from "#pages/console/browser/shell/heading.tsx";
-import { Link } from "#pages/console/browser/shell/router.tsx";
+import { Badge } from "#pages/console/browser/parts/formats.tsx";
+import { Empty, Loaded } from "#pages/console/browser/parts/tables.tsx";
+import { Heading, Link } from "#pages/console/browser/navigation.tsx";
 import { HealthCharts } from "./health-charts.tsx";
 import { RecentFailures } from "./recent-failures.tsx";
 

@@ -1,13 +1,11 @@
 /** The newest deliveries that did not arrive, of all installations that are shown. */
 import type { JSX } from "preact";
-import { useQuery } from "#pages/console/browser/graph/use-query.ts";
+import { useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { Outcome } from "#pages/console/browser/deliveries/delivery-columns.tsx";
 import type { InstallationName } from "#pages/console/browser/installation/installation-documents.ts";
-import { Badge } from "#pages/console/browser/parts/badge.tsx";
-import { Empty, Loaded } from "#pages/console/browser/parts/loaded.tsx";
-import { type Column, Table } from "#pages/console/browser/parts/table.tsx";
-import { Time } from "#pages/console/browser/parts/time.tsx";
-import { Link } from "#pages/console/browser/shell/router.tsx";
+import { Badge, Time } from "#pages/console/browser/parts/formats.tsx";
+import { type Column, Empty, Loaded, Table } from "#pages/console/browser/parts/tables.tsx";
+import { Link } from "#pages/console/browser/navigation.tsx";
 import { type LoggedEvent, logDocument } from "./overview-documents.ts";
 
 const shownMax = 5;

@@ -1,6 +1,5 @@
 /** What the list of recent requests asks of the graph. */
-import type { Connection } from "#pages/console/browser/graph/connection.ts";
-import { graph } from "#pages/console/browser/graph/document.ts";
+import { type Connection, graph } from "#pages/console/browser/graph/documents.ts";
 
 export interface ApiRequest {
   readonly requestId: string;

@@ -1,14 +1,10 @@
 /** What an installation asked of late, and what went wrong with it. */
 import type { JSX } from "preact";
 import { useId, useState } from "preact/hooks";
-import { nodesOf, olderAfter, pageSize } from "#pages/console/browser/graph/connection.ts";
-import { usePages } from "#pages/console/browser/graph/use-pages.ts";
-import { useQuery } from "#pages/console/browser/graph/use-query.ts";
-import { Badge } from "#pages/console/browser/parts/badge.tsx";
-import { Empty, Loaded } from "#pages/console/browser/parts/loaded.tsx";
-import { Pager } from "#pages/console/browser/parts/pager.tsx";
-import { type Column, Table } from "#pages/console/browser/parts/table.tsx";
-import { duration, Time } from "#pages/console/browser/parts/time.tsx";
+import { nodesOf, olderAfter, pageSize } from "#pages/console/browser/graph/documents.ts";
+import { usePages, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { Badge, duration, Time } from "#pages/console/browser/parts/formats.tsx";
+import { type Column, Empty, Loaded, Pager, Table } from "#pages/console/browser/parts/tables.tsx";
 import { type ApiRequest, requestsDocument } from "./request-documents.ts";
 
 const columns: Column<ApiRequest>[] = [

@@ -1,4 +1,5 @@
 /** How the graph's words are told to people. */
+import type { JSX } from "preact";
 
 /** `AUTO_DISABLED` → “Auto disabled”. */
 export const wordOf = (value: string): string => {
@@ -52,3 +53,46 @@ export function failureWord(errorCode: string, httpStatus: number | null): strin
   if (errorCode.toUpperCase() === "HTTP_STATUS" && httpStatus !== null) return `Answered ${httpStatus}`;
   return failures[errorCode.toUpperCase()] ?? wordOf(errorCode);
 }
+
+/** A state in a word; its colour only says it once more. */
+interface BadgeProps {
+  readonly value: string;
+  readonly tone?: Tone;
+  readonly text?: string;
+}
+
+export const Badge = ({ value, tone = toneOf(value), text = wordOf(value) }: BadgeProps): JSX.Element => <span class={`badge ${tone}`}>{text}</span>;
+
+/** Times, in the zone of the browser. */
+const short = new Intl.DateTimeFormat("en", {
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23",
+});
+const long = new Intl.DateTimeFormat("en", { dateStyle: "full", timeStyle: "long" });
+const day = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", year: "numeric" });
+
+export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+interface TimeProps {
+  /** RFC 3339; null: never. */
+  readonly at: string | null;
+  readonly otherwise?: string;
+  readonly isDay?: boolean;
+}
+
+export function Time({ at, otherwise = "–", isDay = false }: TimeProps): JSX.Element {
+  if (at === null) return <span class="soft">{otherwise}</span>;
+  const date = new Date(at);
+  return (
+    <time dateTime={at} title={`${long.format(date)} (${at})`}>
+      {(isDay ? day : short).format(date)}
+    </time>
+  );
+}
+
+/** “350 ms”, “1.2 s”. */
+export const duration = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`);

@@ -1,7 +1,7 @@
 /** Where in the console somebody is: addresses below /console, without loading the page anew. */
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { consolePath } from "#pages/console/browser/graph/client.ts";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { consolePath } from "./graph/client.ts";
 
 export interface Place {
   /** Below /console, as names between slashes. */
@@ -69,5 +69,34 @@ export function Link({ to, children, ...rest }: LinkProps): JSX.Element {
     <a {...rest} href={consolePath + to} onClick={follow}>
       {children}
     </a>
+  );
+}
+
+/** The title of a page: of the window, and the heading that has the focus after a step from page to page. */
+interface HeadingProps {
+  readonly title: string;
+  /** What can be done, beside it. */
+  readonly children?: ComponentChildren;
+}
+
+let isFirst = true;
+
+export function Heading({ title, children }: HeadingProps): JSX.Element {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} – Console`;
+  }, [title]);
+  useEffect(() => {
+    // Where the page was only just loaded, the browser's own place for the focus is right.
+    if (!isFirst) heading.current?.focus();
+    isFirst = false;
+  }, []);
+  return (
+    <div class="heading">
+      <h1 ref={heading} tabIndex={-1}>
+        {title}
+      </h1>
+      {children === undefined ? null : <div class="actions">{children}</div>}
+    </div>
   );
 }

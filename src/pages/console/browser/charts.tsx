@@ -1,0 +1,230 @@
+/** What stands around a chart: its title, what it says in words, its colours, and its numbers as a table. */
+import type { ComponentChildren, JSX, RefObject } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+
+interface FigureProps<Value> {
+  readonly title: string;
+  readonly description: string;
+  readonly labels: readonly string[];
+  readonly keys: readonly string[];
+  readonly series: readonly Series<Value>[];
+  readonly ticks: readonly number[];
+  readonly format: (value: number) => string;
+  readonly cell: (value: Value) => string;
+  /** What is drawn on a ground of this width. */
+  readonly draw: (plotWidth: number) => ComponentChildren;
+}
+
+export function Figure<Value>(props: FigureProps<Value>): JSX.Element {
+  const { title, description, labels, keys, series } = props;
+  const [place, width] = useWidth();
+  const id = useId();
+  return (
+    <figure class="card">
+      <figcaption>
+        <strong>{title}</strong>
+        <ul class="legend">
+          {series.map(({ name, tone }) => (
+            <li key={name} class={tone}>
+              {name}
+            </li>
+          ))}
+        </ul>
+      </figcaption>
+      <p class="soft small">{description}</p>
+      <div ref={place} class="plot">
+        {width === 0 ? null : (
+          <svg width={width} height={height} role="img" aria-labelledby={`${id}-title ${id}-description`}>
+            <title id={`${id}-title`}>{title}</title>
+            <desc id={`${id}-description`}>{description}</desc>
+            <Axes {...props} width={width} />
+            <g transform={`translate(${edge.left} ${edge.top})`}>{props.draw(width - edge.left - edge.right)}</g>
+          </svg>
+        )}
+      </div>
+      <details>
+        <summary>As a table</summary>
+        <div class="numbers" tabIndex={0} role="region" aria-label={`${title}, as a table`}>
+          <table>
+            <caption class="hidden">{title}</caption>
+            <thead>
+              <tr>
+                <th scope="col">Time</th>
+                {series.map(({ name }) => (
+                  <th key={name} scope="col" class="number">
+                    {name}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {labels.map((label, index) => (
+                <tr key={keys[index]}>
+                  <th scope="row">{label}</th>
+                  {series.map(({ name, values }) => (
+                    <td key={name} class="number">
+                      {values[index] === undefined ? "" : props.cell(values[index])}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </figure>
+  );
+}
+
+type AxesProps = Pick<FigureProps<never>, "labels" | "ticks" | "format"> & { readonly width: number };
+
+function Axes({ labels, ticks, format, width }: AxesProps): JSX.Element {
+  const most = ticks.at(-1) ?? 1;
+  const plotWidth = width - edge.left - edge.right;
+  const shown = labelled(labels.length, width);
+  return (
+    <g aria-hidden="true">
+      {ticks.map((tick) => {
+        const y = edge.top + plotHeight * (1 - tick / most);
+        return (
+          <g key={tick}>
+            <line class="grid" x1={edge.left} x2={width - edge.right} y1={y} y2={y} />
+            <text x={edge.left - 8} y={y + 4} text-anchor="end">
+              {format(tick)}
+            </text>
+          </g>
+        );
+      })}
+      {shown.map((index) => (
+        <text
+          key={index}
+          x={edge.left + (plotWidth * (index + (index === 0 ? 0 : index === labels.length - 1 ? 1 : 0.5))) / labels.length}
+          y={height - 6}
+          text-anchor={index === 0 ? "start" : index === labels.length - 1 ? "end" : "middle"}
+        >
+          {labels[index]}
+        </text>
+      ))}
+    </g>
+  );
+}
+
+/** What all charts share: their measures and the round numbers at their side. */
+export interface Series<Value> {
+  readonly name: string;
+  readonly tone: "good" | "fault" | "mark" | "warn";
+  readonly values: readonly Value[];
+}
+
+const height = 180;
+const edge = { left: 60, right: 8, top: 10, bottom: 26 } as const;
+export const plotHeight = height - edge.top - edge.bottom;
+
+/** The chart is drawn as wide as its place is, so that its text is never smaller than other text. */
+function useWidth(): [RefObject<HTMLDivElement | null>, number] {
+  const place = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
+    if (place.current !== null) observer.observe(place.current);
+    return () => observer.disconnect();
+  }, []);
+  return [place, width];
+}
+
+/** From 0 to a round number that nothing exceeds: three or four steps. */
+export function ticksOf(most: number): readonly number[] {
+  const rough = Math.max(most, 1) / 4;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = Math.max(1, power * ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10));
+  return Array.from({ length: Math.ceil(Math.max(most, 1) / step) + 1 }, (_, index) => index * step);
+}
+
+/** The first, the middle and the last; the middle one where there is room. */
+const labelled = (length: number, width: number): readonly number[] =>
+  length < 3 ? [0] : width < 420 ? [0, length - 1] : [0, Math.floor(length / 2), length - 1];
+
+/** Numbers over time as bars that stand on each other. */
+interface BarsProps {
+  readonly title: string;
+  readonly description: string;
+  readonly labels: readonly string[];
+  /** What each step is known by: in the hour that comes twice as the clocks change, two have the same label. */
+  readonly keys: readonly string[];
+  readonly series: readonly Series<number>[];
+}
+
+const whole = (value: number): string => value.toLocaleString("en");
+
+export function Bars({ labels, keys, series, ...named }: BarsProps): JSX.Element {
+  const sums = labels.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0));
+  const ticks = ticksOf(Math.max(...sums));
+  const scale = plotHeight / (ticks.at(-1) ?? 1);
+  const draw = (width: number): JSX.Element[] => {
+    const step = width / labels.length;
+    const gap = Math.min(4, step / 4);
+    return labels.map((label, index) => {
+      let top = plotHeight;
+      return (
+        <g key={keys[index]}>
+          <title>{`${label}: ${series.map(({ name, values }) => `${name} ${whole(values[index] ?? 0)}`).join(", ")}`}</title>
+          <rect class="hover" x={index * step} y={0} width={step} height={plotHeight} />
+          {series.map(({ name, tone, values }) => {
+            const size = (values[index] ?? 0) * scale;
+            top -= size;
+            return <rect key={name} class={tone} x={index * step + gap / 2} y={top} width={step - gap} height={size} />;
+          })}
+        </g>
+      );
+    });
+  };
+  return <Figure {...named} labels={labels} keys={keys} series={series} ticks={ticks} format={whole} cell={whole} draw={draw} />;
+}
+
+/** Measures over time as lines, which break off where nothing was measured. */
+interface LinesProps {
+  readonly title: string;
+  readonly description: string;
+  readonly labels: readonly string[];
+  readonly keys: readonly string[];
+  readonly series: readonly Series<number | null>[];
+  readonly format: (value: number) => string;
+}
+
+export function Lines({ labels, keys, series, format, ...named }: LinesProps): JSX.Element {
+  const ticks = ticksOf(Math.max(0, ...series.flatMap(({ values }) => values.map((value) => value ?? 0))));
+  const scale = plotHeight / (ticks.at(-1) ?? 1);
+  const draw = (width: number): JSX.Element[] => {
+    const step = width / labels.length;
+    const place = (index: number, value: number): string => `${(index + 0.5) * step} ${plotHeight - value * scale}`;
+    return series.map(({ name, tone, values }) => (
+      <g key={name} class={tone}>
+        <path class="line" d={pathOf(values, place)} />
+        {values.map((value, index) =>
+          value === null ? null : (
+            <circle key={keys[index]} cx={(index + 0.5) * step} cy={plotHeight - value * scale} r={3}>
+              <title>{`${labels[index] ?? ""}: ${name} ${format(value)}`}</title>
+            </circle>
+          ),
+        )}
+      </g>
+    ));
+  };
+  const cell = (value: number | null): string => (value === null ? "–" : format(value));
+  return <Figure {...named} labels={labels} keys={keys} series={series} ticks={ticks} format={format} cell={cell} draw={draw} />;
+}
+
+function pathOf(values: readonly (number | null)[], place: (index: number, value: number) => string): string {
+  let isOpen = false;
+  return values
+    .map((value, index) => {
+      if (value === null) {
+        isOpen = false;
+        return "";
+      }
+      const step = `${isOpen ? "L" : "M"}${place(index, value)}`;
+      isOpen = true;
+      return step;
+    })
+    .join("");
+}

@@ -1,0 +1,164 @@
+/** Follows a subscription for as long as a part of the page is there. */
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { type LiveState, subscribe } from "#pages/shared/browser/live.ts";
+import { asFailure, ask, basePath, consoleHeaders, type GraphFailure, type Manner, signInAgain } from "./client.ts";
+import type { Document } from "./documents.ts";
+
+export type { LiveState };
+
+/**
+ * `variables`: undefined while it is not known yet what is followed. `onData` is told whether an event is the first of its stream, which is the present
+ * state and not a change.
+ */
+export function useLive<Result, Variables extends object>(
+  document: Document<Result, Variables>,
+  variables: Variables | undefined,
+  onData: (data: Result, isFirst: boolean) => void,
+): LiveState {
+  const [state, setState] = useState<LiveState>("connecting");
+  const latest = useRef(onData);
+  latest.current = onData;
+  const key = JSON.stringify(variables);
+  useEffect(() => {
+    if (variables === undefined) return undefined;
+    const stopping = new AbortController();
+    const { signal } = stopping;
+    let isFirst = true;
+    subscribe<Result>({
+      url: `${basePath}/graphql`,
+      query: document,
+      variables: variables as Readonly<Record<string, unknown>>,
+      headers: consoleHeaders,
+      signal,
+      onNext: ({ data }) => {
+        if (signal.aborted || data === null || data === undefined) return;
+        latest.current(data, isFirst);
+        isFirst = false;
+      },
+      onState: (next, status) => {
+        if (signal.aborted) return;
+        setState(next);
+        if (next === "connecting") isFirst = true;
+        if (status === 401) signInAgain();
+      },
+    });
+    return () => stopping.abort();
+  }, [document, key]);
+  return state;
+}
+
+/** Asks the graph for what a part of the page shows; what is there stays until something newer has arrived. */
+export interface Asked<Result> {
+  readonly data: Result | undefined;
+  readonly failure: GraphFailure | undefined;
+  readonly isLoading: boolean;
+  readonly reload: () => void;
+  /** The same, where nobody has done anything but the page has heard of something. */
+  readonly refresh: () => void;
+}
+
+const byPerson: Manner = { isBackground: false };
+
+interface State<Result> {
+  readonly key: string;
+  readonly data?: Result;
+  readonly failure?: GraphFailure;
+  readonly isLoading: boolean;
+}
+
+export function useQuery<Result, Variables extends object>(document: Document<Result, Variables>, variables: Variables): Asked<Result> {
+  const key = JSON.stringify([document, variables]);
+  const [state, setState] = useState<State<Result>>({ key, isLoading: true });
+  const latest = useRef(0);
+
+  const load = useCallback(
+    (manner: Manner) => {
+      const turn = ++latest.current;
+      setState((before) =>
+        before.key === key && before.data !== undefined ? { key, data: before.data, isLoading: true } : { key, isLoading: true },
+      );
+      ask(document, variables, manner).then(
+        (data) => turn === latest.current && setState({ key, data, isLoading: false }),
+        (error: unknown) => {
+          if (turn !== latest.current) return;
+          setState((before) => ({ ...(before.key === key ? before : {}), key, failure: asFailure(error), isLoading: false }));
+        },
+      );
+      // The key is the document with its variables.
+    },
+    [key],
+  );
+
+  useEffect(() => {
+    load(byPerson);
+    return () => void latest.current++;
+  }, [load]);
+  const reload = useCallback(() => load(byPerson), [load]);
+  const refresh = useCallback(() => load({ isBackground: true }), [load]);
+
+  const shown = state.key === key ? state : { key, isLoading: true };
+  return { data: shown.data, failure: shown.failure, isLoading: shown.isLoading, reload, refresh };
+}
+
+/** Changes something through the graph: once for each intent, however often it is sent. */
+interface Change<Result, Variables> {
+  readonly isBusy: boolean;
+  readonly failure: GraphFailure | undefined;
+  /** Undefined where it failed. */
+  readonly run: (variables: Variables) => Promise<Result | undefined>;
+  readonly forget: () => void;
+}
+
+export interface Keyed {
+  readonly idempotencyKey: string;
+}
+
+/** The same thing asked again after a failure has the same key: it may have happened. */
+export function useChange<Result, Variables extends object>(document: Document<Result, Variables & Keyed>): Change<Result, Variables> {
+  const [isBusy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<GraphFailure>();
+  const intent = useRef<{ readonly text: string; readonly key: string } | undefined>(undefined);
+
+  const run = useCallback(
+    async (variables: Variables) => {
+      const text = JSON.stringify(variables);
+      if (intent.current?.text !== text) intent.current = { text, key: crypto.randomUUID() };
+      setBusy(true);
+      setFailure(undefined);
+      try {
+        const result = await ask(document, { ...variables, idempotencyKey: intent.current.key });
+        intent.current = undefined;
+        return result;
+      } catch (error) {
+        setFailure(asFailure(error));
+        return undefined;
+      } finally {
+        setBusy(false);
+      }
+    },
+    [document],
+  );
+  const forget = useCallback(() => setFailure(undefined), []);
+  return { isBusy, failure, run, forget };
+}
+
+/** Leafs through a list by its cursors: towards what is older, and back. */
+export interface Pages {
+  /** Where the page begins; null: at the newest. */
+  readonly cursor: string | null;
+  readonly number: number;
+  readonly older: (cursor: string) => void;
+  readonly newer: () => void;
+}
+
+/** `what` is leafed through: another list begins at its newest. */
+export function usePages(what = ""): Pages {
+  const [state, setState] = useState<{ what: string; cursors: readonly string[] }>({ what, cursors: [] });
+  const cursors = state.what === what ? state.cursors : [];
+  return {
+    cursor: cursors.at(-1) ?? null,
+    number: cursors.length + 1,
+    older: (cursor) => setState({ what, cursors: [...cursors, cursor] }),
+    newer: () => setState({ what, cursors: cursors.slice(0, -1) }),
+  };
+}

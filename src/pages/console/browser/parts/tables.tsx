@@ -1,0 +1,105 @@
+/** A list as a table; on a phone each row is a card, whose cells carry their titles. Roles are told, since a card's layout would take them away. */
+import type { ComponentChildren, JSX } from "preact";
+import type { Asked, Pages } from "#pages/console/browser/graph/hooks.ts";
+import { Banner } from "./fields.tsx";
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly cell: (row: Row) => ComponentChildren;
+  /** Numbers stand at the right. */
+  readonly isNumber?: boolean;
+}
+
+interface TableProps<Row> {
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  readonly isNew?: (row: Row) => boolean;
+}
+
+export function Table<Row>({ caption, columns, rows, keyOf, isNew }: TableProps<Row>): JSX.Element {
+  return (
+    <table role="table">
+      <caption class="hidden">{caption}</caption>
+      <thead role="rowgroup">
+        <tr role="row">
+          {columns.map(({ title, isNumber }) => (
+            <th key={title} role="columnheader" scope="col" class={isNumber === true ? "number" : undefined}>
+              {title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {rows.map((row) => (
+          <tr key={keyOf(row)} role="row" class={isNew?.(row) === true ? "new" : undefined}>
+            {columns.map(({ title, cell, isNumber }) => (
+              <td key={title} role="cell" data-title={title} class={isNumber === true ? "number" : undefined}>
+                <div>{cell(row)}</div>
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** The way through a long list. */
+interface PagerProps {
+  readonly pages: Pages;
+  readonly what: string;
+  /** Where the older ones begin, or the next ones; undefined: there are none. */
+  readonly older: string | undefined;
+  /** Then what follows is newer, and the buttons say nothing of age. */
+  readonly isOldestFirst?: boolean;
+}
+
+export function Pager({ pages, what, older, isOldestFirst = false }: PagerProps): JSX.Element | null {
+  if (pages.number === 1 && older === undefined) return null;
+  return (
+    <nav class="pager" aria-label={`Pages of ${what}`}>
+      <button type="button" class="second" disabled={pages.number === 1} onClick={pages.newer}>
+        {isOldestFirst ? "Previous" : "Newer"}
+      </button>
+      <span>Page {pages.number}</span>
+      <button type="button" class="second" disabled={older === undefined} onClick={() => older !== undefined && pages.older(older)}>
+        {isOldestFirst ? "Next" : "Older"}
+      </button>
+    </nav>
+  );
+}
+
+/** What is known of a thing, by name. */
+interface FactProps {
+  readonly name: string;
+  readonly children: ComponentChildren;
+}
+
+export const Fact = ({ name, children }: FactProps): JSX.Element => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);
+
+/** A part of the page that is asked of the graph: what it shows while it loads, when it fails, and when there is nothing. */
+interface LoadedProps<Result> {
+  readonly asked: Asked<Result>;
+  /** What is loaded, for example “API keys”. */
+  readonly what: string;
+  readonly children: (data: Result) => ComponentChildren;
+}
+
+export function Loaded<Result>({ asked, what, children }: LoadedProps<Result>): JSX.Element {
+  const { data, failure, isLoading, reload } = asked;
+  return (
+    <div class="loaded" aria-busy={isLoading}>
+      <Banner failure={failure} onRetry={reload} />
+      {data !== undefined ? children(data) : failure === undefined ? <p class="soft waiting">Loading {what} …</p> : null}
+    </div>
+  );
+}
+
+export const Empty = ({ children }: { readonly children: ComponentChildren }): JSX.Element => <p class="empty">{children}</p>;
