@@ -1,4 +1,4 @@
-/** Tells a database that is away from a statement that is wrong. */
+/** Classifies errors of the database: away, unanswered, gave up because of others, out of room, a stale plan, a broken constraint (SQLSTATE). */
 import { fail, type Failure } from "#foundation/failure.ts";
 
 const networkCodes = ["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN"];
@@ -26,24 +26,27 @@ export function orUnavailable(failure: Failure): Failure {
 
 const isPassing = (cause: unknown): boolean => isDatabaseAway(cause) || isGivenUp(cause) || isOutOfRoom(cause);
 
-/** What PostgreSQL says of an error: its SQLSTATE, and the constraint that was broken. */
+/** Serialization failure, deadlock. */
 const givenUp = new Set(["40001", "40P01"]);
 
-/** PostgreSQL gave up on us because of others (serialization failure, deadlock, a table changed); also where the graph has made a failure of it, which keeps what it came from. */
+/**
+ * PostgreSQL gave up on a statement because of others (serialization failure, deadlock, a table changed). Looks into causes too, because the graph wraps
+ * errors in failures.
+ */
 export function isGivenUp(error: unknown): boolean {
   if (givenUp.has(sqlState(error) ?? "") || isPlanStale(error)) return true;
   return error instanceof Error && error.cause !== undefined && isGivenUp(error.cause);
 }
 
-/** A prepared statement reads a table that has another column since, as from a process that a migration went past: under another name it is prepared anew. */
+/** A prepared statement reads a table whose columns a migration has changed since: under another name it is prepared anew. */
 export function isPlanStale(error: unknown): boolean {
-  // The code says many things; the routine of PostgreSQL that says it is this one's, in every language.
-  return sqlState(error) === "0A000" && (error as { readonly routine?: unknown }).routine === "RevalidateCachedQuery";
+  // The code covers many errors; the routine of PostgreSQL names this one, in every language.
+  return sqlState(error) === "0A000" && error instanceof Error && "routine" in error && error.routine === "RevalidateCachedQuery";
 }
 
 const outOfRoom = new Set(["53100", "53200", "58030"]);
 
-/** PostgreSQL has no disk or memory left for it, or its disk fails: no fault of the statement, and somebody will see to it. */
+/** PostgreSQL has no disk or memory left, or its disk fails: not a fault of the statement, and an operator has to act. */
 function isOutOfRoom(error: unknown): boolean {
   if (outOfRoom.has(sqlState(error) ?? "")) return true;
   return error instanceof Error && error.cause !== undefined && isOutOfRoom(error.cause);

@@ -1,6 +1,7 @@
 /**
  * One process per embedded database: a lock file with the process's id and start time, so that a lock left by a killed process, or by another
- * one that had the same id, is known to be stale.
+ * one that had the same id, is known to be stale. proper-lockfile judges a lock by its age: a killed process would block the next start until the lock is
+ * old enough, and a process that pauses would lose a lock that it still needs.
  */
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
 /**
- * Word between the processes on one PostgreSQL (LISTEN, NOTIFY). A connection that breaks is opened again, and whoever listens is told that something
- * may have been missed. Whoever must not miss anything asks `isCurrent` before it relies on what it has heard: that the connection answers is known from
- * moment to moment, that notices arrive on it is tried every ten seconds (notice-proof.ts).
+ * Notices between the processes on one PostgreSQL (LISTEN, NOTIFY). A connection that breaks is opened again, and the listener is notified that something
+ * may have been missed. A listener that must not miss anything asks `isCurrent` first: whether the connection answers is checked four times a second,
+ * whether notices arrive on it every ten seconds (`createNoticeProof`).
  */
 import { randomUUID } from "node:crypto";
 import { type Kysely, sql } from "kysely";

@@ -24,7 +24,7 @@ export function openPGlite({ dataDir, image }: PGliteOptions = {}): Promise<PGli
 }
 
 export class SerialPGliteDialect extends PGliteDialect {
-  /** PGlite's own would make Kysely wait for the connection before it asks the driver, and so before guard.ts could refuse. */
+  /** PGlite's own would make Kysely wait for the connection before it asks the driver, and so before the guard (transaction-dialect.ts) could refuse. */
   override createAdapter(): DialectAdapter {
     return new PostgresAdapter();
   }

@@ -29,14 +29,14 @@ const restPerLook = 4;
 
 export function createPolling<Mark>({ look, everyMs, pauseMsMin, onFault }: PollingOptions<Mark>): Polling<Mark> {
   const watchers = new Map<string, Set<(mark: Mark | null) => void>>();
-  // Looks for many are made in nobody's name: whoever happened to come first may be in a trace of its own.
-  const inNobodysName = AsyncLocalStorage.snapshot();
+  // A shared query runs in a detached async context: the first watcher may be in a trace of its own.
+  const inDetachedContext = AsyncLocalStorage.snapshot();
   const state = { isLooking: false, isCalled: false, isFaulty: false, isOver: false, nextAtMs: 0 };
   let timer: NodeJS.Timeout | undefined;
 
   const plan = (inMs: number): void => {
     clearTimeout(timer);
-    if (!state.isOver && watchers.size > 0) timer = inNobodysName(() => setTimeout(() => void go(), inMs).unref());
+    if (!state.isOver && watchers.size > 0) timer = inDetachedContext(() => setTimeout(() => void go(), inMs).unref());
   };
   const tellAll = async (): Promise<void> => {
     const asked = [...watchers.keys()];

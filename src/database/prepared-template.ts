@@ -1,6 +1,7 @@
 /**
- * Statements that are built once for each of their forms and kept as text: building one of this size anew takes longer than PostgreSQL takes to
- * find a product. What differs from call to call stands in them as a slot.
+ * Prepared templates: statements that are built once for each of their forms and kept as text, because building a large statement takes longer than
+ * PostgreSQL takes to find a product. Values that differ from call to call are parameters. Also padded in-lists (`id in (…)`, whose length is a power of
+ * two, so that few texts are prepared) and inserts made from templates.
  */
 import { LRUCache } from "lru-cache";
 import { CompiledQuery, type Insertable, type RawBuilder, sql } from "kysely";
@@ -15,7 +16,7 @@ class Parameter {
   }
 }
 
-/** A parameter that each call gives a value to. */
+/** A parameter of a template, to which each call gives a value. */
 export const parameter = <Value>(name: string): RawBuilder<Value> => sql<Value>`${new Parameter(name)}`;
 
 interface Compiled {
@@ -23,16 +24,16 @@ interface Compiled {
   readonly names: readonly string[];
 }
 
-/** Forms are few: which filters there are, which order, how long the chain of locales is. */
+/** Forms are few: they differ by filters, order and the length of the locale chain. */
 const formsMax = 500;
 const templates = new LRUCache<string, Compiled>({ max: formsMax });
 
 export interface PreparedTemplate {
-  /** Says all that the text depends on. */
+  /** Names everything that the text depends on. */
   readonly form: string;
   readonly write: () => RawBuilder<unknown>;
   readonly values: Readonly<Record<string, unknown>>;
-  /** Whoever asks has a say in the form: there may be dozens of them. */
+  /** The caller's input decides the form, so that there may be dozens of forms. */
   readonly hasManyForms?: boolean;
 }
 
@@ -56,23 +57,23 @@ function compileOnce(reader: Reader, form: string, write: () => RawBuilder<unkno
   const known = templates.get(form);
   if (known !== undefined) return known;
   const { sql: text, parameters } = write().compile(reader);
-  const names = parameters.map((parameter) => {
-    if (parameter instanceof Parameter) return parameter.name;
-    throw new Error("What differs from call to call is a slot, and what does not is part of the text.");
+  const names = parameters.map((given) => {
+    if (given instanceof Parameter) return given.name;
+    throw new Error("A value that differs from call to call must be a parameter of the template; any other value must be part of the text.");
   });
   templates.set(form, { text, names });
   return { text, names };
 }
 
 interface PaddedInTemplate {
-  /** Part of the statement's form. */
+  /** Part of the template's form. */
   readonly form: string;
-  /** What stands behind a column. */
+  /** Follows a column. */
   readonly write: () => RawBuilder<boolean>;
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** `among` (known-length.ts) for a statement that is kept. */
+/** `paddedInList` for a prepared template. */
 export function paddedInTemplate(ids: readonly string[]): PaddedInTemplate {
   const [first] = ids;
   if (first === undefined || ids.length > lengthMax) return { form: "any", write: () => sql`= any(${parameter("ids")}::text[])`, values: { ids } };
@@ -85,35 +86,38 @@ export function paddedInTemplate(ids: readonly string[]): PaddedInTemplate {
   };
 }
 
-/** As many lines as a cart may have. */
+/** The largest number of lines of a cart. */
 const lengthMax = 256;
 
-/** The list with as many fillers behind it as make its length a power of two; more than 256 are left as they are. */
+/** Appends fillers until the length is a power of two; lists of more than 256 stay as they are. */
 export function padToPowerOfTwo<Member>(members: readonly Member[], filler: Member): readonly Member[] {
   const { length } = members;
   if (length === 0 || length > lengthMax) return members;
   return [...members, ...Array.from({ length: 2 ** Math.ceil(Math.log2(length)) - length }, () => filler)];
 }
 
-/** What stands behind a column: `id ${among(ids)}`. */
+/**
+ * Follows a column: `id ${paddedInList(ids)}`. PostgreSQL keeps no plan for an array of unknown length: it estimates ten members, and finds a plan for the
+ * true number cheaper each time.
+ */
 export function paddedInList(ids: readonly string[]): RawBuilder<boolean> {
   const [first = ""] = ids;
   if (ids.length === 0 || ids.length > lengthMax) return sql`= any(${ids}::text[])`;
   return ids.length === 1 ? sql`= ${first}` : sql`in (${sql.join(padToPowerOfTwo(ids, first))})`;
 }
 
-/** As many as one change tells of, mostly. */
+/** The number of rows that most changes write at once; larger inserts are compiled each time. */
 const preparedRowsMax = 4;
 
-/** All rows have the columns of the first. */
+/** Inserts rows with a text that is made once for each number of rows. All rows must have the columns of the first. */
 export function insertRows<Table extends keyof Tables>(reader: Reader, table: Table, rows: readonly Insertable<Tables[Table]>[]): CompiledQuery {
   if (rows.length > preparedRowsMax) return reader.insertInto(table).values(rows).compile();
   const columns = Object.keys(rows[0] ?? {});
   const values: Record<string, unknown> = {};
   for (const [index, row] of rows.entries()) for (const [column, value] of Object.entries(row)) values[`${column}${index}`] = value;
   const write = (): RawBuilder<unknown> => {
-    const slots = rows.map((_, index) => sql`(${sql.join(columns.map((column) => parameter(`${column}${index}`)))})`);
-    return sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))}) values ${sql.join(slots)}`;
+    const tuples = rows.map((_, index) => sql`(${sql.join(columns.map((column) => parameter(`${column}${index}`)))})`);
+    return sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))}) values ${sql.join(tuples)}`;
   };
   return prepareStatement(reader, { form: `insert ${table} ${rows.length} ${columns.join(" ")}`, write, values });
 }

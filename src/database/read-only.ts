@@ -1,7 +1,8 @@
 /**
- * Reads for reports: in a transaction in which the database itself refuses every write, which sees one moment however many statements it has, and whose
- * statements end after ten seconds. Few are read at a time, so that the shop keeps connections: others wait before they ask for one.
+ * Reads for reports run in a transaction in which the database refuses every write. All statements of a transaction see the same snapshot and end after
+ * ten seconds. A semaphore lets few reports run at a time, so that the shop keeps connections: the others wait before they ask for one.
  */
+import { E_TIMEOUT, Semaphore as MutexSemaphore, withTimeout } from "async-mutex";
 import { CompiledQuery } from "kysely";
 import { fail, type Failure } from "#foundation/failure.ts";
 import type { Database } from "./connect.ts";
@@ -15,11 +16,12 @@ export const reportMsMax = 10_000;
 /** PostgreSQL's own word for a statement that it ended because of its time. */
 const queryCanceled = "57014";
 
-/** As many as one query can ask for may wait behind the first of them. */
-const waitingMax = 20;
-/** Half of what a query may take: whoever has waited still has time to be read. */
-const waitMs = 5_000;
-const refusal = "Too many reports are being read at the moment. Ask again in a few seconds, and for fewer at once.";
+/** How many reports may wait: as many as one query can ask for. They wait for half of the time that a query may take, so that time is left to read. */
+const queue = {
+  waitingMax: 20,
+  waitMs: 5_000,
+  refusal: "Too many reports are being read at the moment. Ask again in a few seconds, and for fewer at once.",
+} as const;
 
 export interface ReadOnlyLimits {
   readonly timeoutMs?: number;
@@ -29,7 +31,7 @@ export interface ReadOnlyLimits {
 
 /** The embedded database has no clock to end a statement by: it has no other work meanwhile either. */
 export function createReadOnly(db: Database, { timeoutMs = reportMsMax, runningMax = 1 }: ReadOnlyLimits = {}): ReadOnly {
-  const gate = createSemaphore({ runningMax, waitingMax, waitMs, refusal });
+  const semaphore = createSemaphore({ runningMax, ...queue });
   const opening = [
     CompiledQuery.raw("set transaction isolation level repeatable read, read only"),
     CompiledQuery.raw(`set local statement_timeout = ${timeoutMs}`),
@@ -38,7 +40,7 @@ export function createReadOnly(db: Database, { timeoutMs = reportMsMax, runningM
   ];
   return async (read) => {
     try {
-      return await gate(() => inTransaction(db, read, opening));
+      return await semaphore(() => inTransaction(db, read, opening));
     } catch (error) {
       if (sqlState(error) !== queryCanceled && !isUnanswered(error)) throw error;
       const message = `The report took longer than ${timeoutMs / 1000} s, which is the limit. Ask for fewer days, or for one merchant.`;
@@ -47,56 +49,35 @@ export function createReadOnly(db: Database, { timeoutMs = reportMsMax, runningM
   };
 }
 
-/** Lets few work at a time. Others wait in line, in order; whoever finds the line full or waits too long is told to try again. */
-interface SemaphoreLimits {
+export interface SemaphoreLimits {
   readonly runningMax: number;
   readonly waitingMax: number;
   readonly waitMs: number;
-  /** What those are told who cannot wait. */
+  /** The message of the failure for callers that cannot wait. */
   readonly refusal: string;
 }
 
-type Semaphore = <Result>(work: () => Promise<Result>) => Promise<Result>;
+export type Semaphore = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 const retryAfterSeconds = 5;
 
+/**
+ * Runs at most `runningMax` works at a time; the others wait, first come, first served. Refuses a caller that finds the queue full or has waited for
+ * `waitMs`. async-mutex has no bound on its queue, so the callers are counted here.
+ */
 export function createSemaphore({ runningMax, waitingMax, waitMs, refusal }: SemaphoreLimits): Semaphore {
-  const waiting = new Set<() => void>();
-  let running = 0;
+  const semaphore = withTimeout(new MutexSemaphore(runningMax), waitMs);
+  let present = 0;
   const refuse = (): Failure => fail("service_unavailable", { message: refusal, retryAfterSeconds });
-
-  const enter = async (): Promise<void> => {
-    if (running < runningMax) {
-      running += 1;
-      return;
-    }
-    if (waiting.size >= waitingMax) throw refuse();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    waiting.add(resolve);
-    const timer = setTimeout(() => {
-      waiting.delete(resolve);
-      reject(refuse());
-    }, waitMs);
-    await promise.finally(() => clearTimeout(timer));
-  };
-
-  /** The place goes to whoever has waited longest: nobody who comes meanwhile can take it. */
-  const leave = (): void => {
-    const [next] = waiting;
-    if (next === undefined) {
-      running -= 1;
-      return;
-    }
-    waiting.delete(next);
-    next();
-  };
-
   return async (work) => {
-    await enter();
+    if (present >= runningMax + waitingMax) throw refuse();
+    present += 1;
     try {
-      return await work();
+      return await semaphore.runExclusive(work);
+    } catch (error) {
+      throw error === E_TIMEOUT ? refuse() : error;
     } finally {
-      leave();
+      present -= 1;
     }
   };
 }

@@ -1,7 +1,8 @@
 /**
- * Reads of many requests that fall together go as one statement. Who asks waits for the end of this turn of the event loop, in which the requests that
- * arrived together have been looked at; while two statements are on their way already, what is asked for waits until one is back. Nothing is kept: each
- * answer was read after it was asked for. Whoever asks is authorised before, or by what it is given.
+ * Reads of different requests at the same time share one statement. A read waits for the end of this turn of the event loop, in which all requests that
+ * arrived together have been started; while two statements are running, it waits until one has returned. Nothing is cached: each answer was read after it
+ * was asked for. Callers are authorised before, or check what they get. DataLoader does not do this: it has no bound on running statements, joins equal
+ * keys only by caching answers, and fails all keys of a batch if one fails.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Span, tracedPart } from "#foundation/tracing.ts";
@@ -9,21 +10,21 @@ import { refuseInsideTransaction } from "./transaction-dialect.ts";
 import { isDatabaseAway } from "./database-errors.ts";
 
 export interface SharedReads<Key, Row> {
-  /** Null: there is none. */
+  /** `null` if there is no row. */
   readonly load: (key: Key) => Promise<Row | null>;
   readonly nameOf: (key: Key) => string;
 }
 
 export interface SharedReadsOptions<Key, Row> {
-  /** Two keys of one name are the same. */
+  /** Keys with the same name are equal. */
   readonly nameOf: (key: Key) => string;
-  /** By name; what is not there is left out. */
+  /** By name; keys without a row are left out. */
   readonly find: (keys: readonly Key[]) => Promise<ReadonlyMap<string, Row>>;
 }
 
-/** As many as a statement has a kept plan for. */
-const togetherMax = 32;
-const onTheirWayMax = 2;
+/** The longest list of keys for which statements are prepared. */
+const keysMax = 32;
+const runningMax = 2;
 
 interface Waiting<Key, Row> {
   readonly key: Key;
@@ -36,29 +37,29 @@ interface Waiting<Key, Row> {
 
 export function createSharedReads<Key, Row>({ nameOf, find }: SharedReadsOptions<Key, Row>): SharedReads<Key, Row> {
   let waiting = new Map<string, Waiting<Key, Row>>();
-  let onTheirWay = 0;
+  let running = 0;
   let isCalled = false;
 
-  // What is read for many is read in nobody's name: whoever happened to ask first may be in a transaction or in a trace of its own.
-  const inNobodysName = AsyncLocalStorage.snapshot();
+  // A shared read runs in a detached async context: the first caller may be inside a transaction or a trace of its own.
+  const inDetachedContext = AsyncLocalStorage.snapshot();
   const leave = (): void => {
     isCalled = false;
-    while (waiting.size > 0 && onTheirWay < onTheirWayMax) {
+    while (waiting.size > 0 && running < runningMax) {
       const leaving = takeSome();
-      onTheirWay += 1;
+      running += 1;
       void ask(leaving).finally(() => {
-        onTheirWay -= 1;
+        running -= 1;
         leave();
       });
     }
   };
   const takeSome = (): ReadonlyMap<string, Waiting<Key, Row>> => {
-    if (waiting.size <= togetherMax) {
+    if (waiting.size <= keysMax) {
       const all = waiting;
       waiting = new Map();
       return all;
     }
-    const some = new Map([...waiting].slice(0, togetherMax));
+    const some = new Map([...waiting].slice(0, keysMax));
     for (const name of some.keys()) waiting.delete(name);
     return some;
   };
@@ -80,9 +81,9 @@ export function createSharedReads<Key, Row>({ nameOf, find }: SharedReadsOptions
   const join = (key: Key, span: Span | undefined): Promise<Row | null> => {
     const { promise, resolve, reject } = Promise.withResolvers<Row | null>();
     waiting.set(nameOf(key), { key, row: promise, resolve, reject, span });
-    if (!isCalled && onTheirWay < onTheirWayMax) {
+    if (!isCalled && running < runningMax) {
       isCalled = true;
-      inNobodysName(() => setImmediate(leave));
+      inDetachedContext(() => setImmediate(leave));
     }
     return promise;
   };

@@ -1,4 +1,4 @@
-/** Keyset pages in the order of ids, which is that of creation: no row is seen twice or missed when others come or go in between. */
+/** Parts of statements that many areas use: keyset pages, capped counts, times in JSON. */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Reader } from "./transaction.ts";
 
@@ -10,6 +10,7 @@ export interface Page {
   readonly isInverted: boolean;
 }
 
+/** Keyset pages in the order of ids, which is that of creation: no row is seen twice or missed when others are added or removed in between. */
 export function pageById<Tables, Name extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Name, Row>,
   column: string,
@@ -38,6 +39,6 @@ export async function cappedCount<Tables, Name extends keyof Tables, Row>(
   return rows[0]?.count ?? 0;
 }
 
-/** Times inside JSON lose the driver's conversion, so they are written as the contract spells them. */
+/** A time inside JSON, which the driver does not convert, in the contract's format. */
 export const utc = (column: RawBuilder<unknown>): RawBuilder<string> =>
   sql<string>`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

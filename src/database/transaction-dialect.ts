@@ -1,6 +1,7 @@
 /**
- * Statements that are sent without waiting for the answer to the one before: one round trip for all of them. They run one after the other all the
- * same, and each sees what was committed before it began.
+ * Two wrappers around Kysely's dialect, both for transactions. Pipelining sends statements without waiting for the answer to the previous one: one round
+ * trip for all of them. They still run one after the other, and each sees what was committed before it began. The guard refuses statements on the root
+ * handle inside a transaction.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from "kysely";
@@ -20,24 +21,24 @@ async function sendInTurn(steps: readonly Step[]): Promise<void> {
   for (const step of steps) await step();
 }
 
-/** What goes together with the beginning and the end of a transaction. */
+/** Statements that are pipelined with the begin and the commit of a transaction. */
 export interface PipelinedEnds {
-  /** Only reads and takes locks, because it is sent before it is known that the transaction has begun. */
+  /** May only read and take locks, because they are sent before it is known that the transaction has begun. */
   readonly opening: readonly CompiledQuery[];
   readonly opened: QueryResult<unknown>[];
-  /** Where one fails, nothing is committed. */
+  /** If one fails, nothing is committed. */
   readonly closing: readonly CompiledQuery[];
 }
 
 const current = new AsyncLocalStorage<PipelinedEnds>();
 
-export function withPipelinedEnds<Result>(edges: PipelinedEnds, work: () => Promise<Result>): Promise<Result> {
-  return current.run(edges, work);
+export function withPipelinedEnds<Result>(ends: PipelinedEnds, work: () => Promise<Result>): Promise<Result> {
+  return current.run(ends, work);
 }
 
 /**
- * What cannot fail before it is sent. A statement that pg itself could not send would leave the transaction whole, and the commit behind it would be
- * done without it.
+ * Whether a statement cannot fail before it is sent. A statement that pg could not send would leave the transaction valid, and the commit behind it would
+ * succeed without that statement.
  */
 export const canBePipelined = ({ parameters }: CompiledQuery): boolean =>
   parameters.every((value) => value === null || typeof value !== "object" || value instanceof Uint8Array || value instanceof Date);
@@ -66,7 +67,7 @@ function pipelinedDriver(driver: Driver, send: (steps: readonly Step[]) => Promi
         }),
       ]);
     } catch (error) {
-      await leave(driver, connection);
+      await rollBackQuietly(driver, connection);
       throw error;
     }
   };
@@ -79,18 +80,18 @@ function pipelinedDriver(driver: Driver, send: (steps: readonly Step[]) => Promi
   return driver;
 }
 
-/** Kysely rolls back nothing that has not begun in its eyes. A connection that cannot even do that is not used again. */
-async function leave(driver: Driver, connection: DatabaseConnection): Promise<void> {
+/** Kysely does not roll back a transaction whose begin has failed for it. A connection that cannot roll back is not used again. */
+async function rollBackQuietly(driver: Driver, connection: DatabaseConnection): Promise<void> {
   try {
     await driver.rollbackTransaction(connection);
   } catch {
-    // What went wrong at first says more.
+    // The first error is the one that is thrown.
   }
 }
 
 /**
  * Inside a transaction every statement must go through the transaction's own handle. One on the root handle would wait for ever on PGlite
- * and read stale rows on PostgreSQL; this makes it throw at once instead, on both.
+ * and read stale rows on PostgreSQL; the guard throws at once instead, on both.
  */
 const insideTransaction = new AsyncLocalStorage<true>();
 
@@ -98,7 +99,7 @@ export function runInsideTransaction<Result>(work: () => Promise<Result>): Promi
   return insideTransaction.run(true, work);
 }
 
-/** For what goes by the root handle, at once or later. */
+/** Called by code that uses the root handle, at once or later. */
 export function refuseInsideTransaction(): void {
   if (insideTransaction.getStore() === true) throw new Error("A statement on the root handle inside a transaction: use the transaction's handle.");
 }

@@ -21,14 +21,14 @@ export function afterCommit(transaction: Transaction, callback: () => void): voi
 
 const endings = new WeakMap<Transaction, CompiledQuery[]>();
 
-/** Writes what nothing in this transaction reads: together with its commit, so that it costs no round trip of its own. */
+/** Runs a statement pipelined with the commit, so that it costs no round trip of its own. Nothing in this transaction may read what it writes. */
 export async function runWithCommit(transaction: Transaction, query: CompiledQuery): Promise<void> {
   const ending = endings.get(transaction);
   if (ending === undefined || !canBePipelined(query)) await transaction.executeQuery(query);
   else ending.push(query);
 }
 
-/** Sent without waiting for each other's answers. Columns of what they give are called as the statements call them. */
+/** Runs statements pipelined. Columns of the results have the names that the statements give them (snake case). */
 export function runPipelined(transaction: Transaction, queries: readonly CompiledQuery[]): Promise<readonly QueryResult<unknown>[]> {
   return transaction.getExecutor().provideConnection((connection) => sendPipelined(queries.map((query) => () => connection.executeQuery(query))));
 }
@@ -43,11 +43,11 @@ type Work<Result> = (transaction: Transaction, opened: readonly QueryResult<unkn
 export function inTransaction<Result>(db: Database, work: Work<Result>, opening: readonly CompiledQuery[] = []): Promise<Result> {
   return untilDone(async () => {
     let callbacks: readonly (() => void)[] = [];
-    const edges = { opening, opened: [] as QueryResult<unknown>[], closing: [] as CompiledQuery[] };
-    const result = await withPipelinedEnds(edges, () =>
+    const ends = { opening, opened: [] as QueryResult<unknown>[], closing: [] as CompiledQuery[] };
+    const result = await withPipelinedEnds(ends, () =>
       db.transaction().execute(async (transaction) => {
-        endings.set(transaction, edges.closing);
-        const done = await runInsideTransaction(() => work(transaction, edges.opened));
+        endings.set(transaction, ends.closing);
+        const done = await runInsideTransaction(() => work(transaction, ends.opened));
         callbacks = afterCommits.get(transaction) ?? [];
         return done;
       }),

@@ -1,4 +1,4 @@
-/** Few work at a time, the others in order, and nobody waits without end. */
+/** A semaphore runs few works at a time and the others in order, and ends every wait. */
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createSemaphore } from "#database/read-only.ts";
@@ -11,13 +11,13 @@ interface Job {
   readonly done: Promise<string>;
 }
 
-describe("a gate", () => {
+describe("a semaphore", () => {
   const setUp = (over: Partial<typeof limits> = {}): { begun: string[]; start: (name: string) => Job } => {
-    const gate = createSemaphore({ ...limits, ...over });
+    const semaphore = createSemaphore({ ...limits, ...over });
     const begun: string[] = [];
     const start = (name: string): Job => {
       const { promise, resolve, reject } = Promise.withResolvers<string>();
-      const done = gate(() => {
+      const done = semaphore(() => {
         begun.push(name);
         return promise;
       });
