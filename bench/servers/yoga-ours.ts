@@ -3,11 +3,12 @@
  * asked by POST /graphql for exactly the fields that REST answers with. Yoga keeps parsed and validated documents by itself. Keys are verified as
  * ours are; a change is made in one transaction with its event, but without a record of its answer.
  */
+import { createServiceEvents } from "#foundation/events.ts";
 import { createServer } from "node:http";
 import { createYoga } from "graphql-yoga";
 import { verifyApiKey } from "#access/keys/api-keys.ts";
 import { anonymous, type Viewer } from "#access/viewer.ts";
-import { createSubjectRender } from "#app/event-documents.ts";
+import { createServices, createSubjectRender } from "#app/services.ts";
 import { openDatabase } from "#database/connect.ts";
 import { createDoOnce } from "#database/idempotency.ts";
 import { createReadOnly } from "#database/read-only.ts";
@@ -17,7 +18,7 @@ import { parseAcceptLanguage } from "#foundation/locales.ts";
 import { createContext, type GraphServices } from "#graph/context.ts";
 import { lowerCaseEnums } from "#mesh/contract-schema.ts";
 import { openMesh } from "#mesh/open-mesh.ts";
-import { createResolvedNames } from "#webhooks/endpoints/resolved-names.ts";
+import { createResolvedNames } from "#webhooks/endpoint-url.ts";
 
 const { PORT: port, DATABASE_URL: url, PUBLIC_URL: publicUrl = "" } = process.env;
 
@@ -25,22 +26,22 @@ const { db } = await openDatabase({ url });
 // Enums spelled as REST spells them, so that the answers can be compared.
 const mesh = await openMesh();
 const schema = lowerCaseEnums(mesh.schema, "declared");
-const renderSubject = createSubjectRender(mesh);
 const keyring = createKeyring([{ id: "bench", key: Buffer.alloc(32, 7) }]);
-const services: GraphServices = {
-  db,
-  readOnly: createReadOnly(db),
-  clock: systemClock,
-  publicUrl,
-  rateLimitScale: 0,
-  keyring,
-  doOnce: createDoOnce({ db, keyring, now: () => systemClock.now() }),
-  render: (transaction, subject) => renderSubject(services, transaction, subject),
-  wakePayments: () => undefined,
-  wakeDeliveries: () => undefined,
-  resolvedNames: createResolvedNames(),
-  isLoopbackAllowed: false,
-};
+const services: GraphServices = createServices(
+  {
+    db,
+    readOnly: createReadOnly(db),
+    clock: systemClock,
+    publicUrl,
+    rateLimitScale: 0,
+    keyring,
+    doOnce: createDoOnce({ db, keyring, now: () => systemClock.now() }),
+    events: createServiceEvents(),
+    resolvedNames: createResolvedNames(),
+    isLoopbackAllowed: false,
+  },
+  createSubjectRender(mesh),
+);
 
 async function viewerOf(authorization: string | null): Promise<Viewer> {
   return authorization === null ? anonymous : verifyApiKey(db, authorization.replace("Bearer ", ""), systemClock.now());

@@ -1,37 +1,47 @@
-/** Builds everything and wires the floors together: the gateway gets its executor, the doors get what they show. `close` undoes it. */
+/** Builds a process of the service: what its parts share, its HTTP surfaces in order, and its work beside requests. `close` undoes all of it. */
 import type { FastifyInstance } from "fastify";
 import type { LogEvent } from "kysely";
-import { createTokenVerifier, type VerifyAccessToken } from "#access/oauth/access-tokens.ts";
+import { type CredentialDesk, createCredentials } from "#access/credentials.ts";
+import { createTokenVerifier } from "#access/oauth/access-tokens.ts";
+import { createSigningKeys } from "#access/oauth/signing-keys.ts";
 import { createRequestLog, type RequestLog } from "#access/requests/request-log.ts";
-import { type CredentialDesk, createCredentials, type FindGrant } from "#access/credentials.ts";
-import { createSigningKeys, type SigningKeys } from "#access/oauth/signing-keys.ts";
-import { type OpenDatabase, openDatabase } from "#database/connect.ts";
+import type { OpenDatabase } from "#database/connect.ts";
 import { createDoOnce } from "#database/idempotency.ts";
-import { migrate } from "#database/migrate.ts";
-import { shopLimits } from "#database/statement-pool.ts";
 import { type Clock, systemClock } from "#foundation/clock.ts";
+import { createServiceEvents } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
-import { createMemoryLimiter, type RateLimiter } from "#http/rate-limiter.ts";
-import { createServer } from "#http/server.ts";
+import { describeApi } from "#gateway/api-description.ts";
+import { gatewayPlugin } from "#gateway/plugin.ts";
 import type { GraphServices } from "#graph/context.ts";
 import { createWatch } from "#graph/live/watch.ts";
 import { createReads } from "#graph/reads.ts";
-import { type Mesh, openMesh } from "#mesh/open-mesh.ts";
+import { createInternalAuthentication } from "#graphql/authenticate.ts";
+import { graphqlPlugin } from "#graphql/plugin.ts";
+import { reportsPlugin } from "#graphql/reports/plugin.ts";
+import type { RateLimiter } from "#http/rate-limiter.ts";
+import { createServer } from "#http/server.ts";
+import { openMesh } from "#mesh/open-mesh.ts";
+import { oauthPlugin } from "#oauth/plugin.ts";
 import type { Exchange } from "#observability/gathering.ts";
+import { createInstruments } from "#observability/instruments.ts";
+import { createQueueReader } from "#observability/queue-metrics.ts";
+import { createExposition, healthPlugin, metricsPlugin } from "#observability/routes.ts";
+import { checkoutPlugin } from "#pages/checkout/plugin.ts";
+import { consolePlugin } from "#pages/console/plugin.ts";
+import { demoPicturesPlugin } from "#pages/demo-pictures.ts";
+import { docsPlugin } from "#pages/docs/plugin.ts";
+import { graphiqlPlugin } from "#pages/graphiql/plugin.ts";
+import { assetsPlugin } from "#pages/shared/assets.ts";
+import { createResolvedNames } from "#webhooks/endpoint-url.ts";
 import type { Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
-import { createResolvedNames } from "#webhooks/endpoints/resolved-names.ts";
-import type { ResolveName } from "#webhooks/resolve-name.ts";
-import { type Background, createBackground, type Role } from "./background.ts";
-import { tellingAfter, wakingAfter } from "./deliveries.ts";
-import { mountDoors } from "./doors.ts";
+import type { ResolveName } from "#webhooks/safe-addresses.ts";
+import { createBackground, type Payments, type Role } from "./background.ts";
 import { readKeyring } from "./encryption-keys.ts";
-import { createSubjectRender } from "./event-documents.ts";
-import { createAppMetrics } from "./app-metrics.ts";
 import { freePort } from "./free-port.ts";
-import { mountPages } from "./mount-pages.ts";
-import type { Payments } from "./payments.ts";
-import { type OpenReplica, openReplica } from "./replica.ts";
-import { createReporting, type Reporting } from "./reporting.ts";
+import { createNotices } from "./notices.ts";
+import { createLimiter, openConfigured } from "./open.ts";
+import { createReporting, openReplica } from "./replica.ts";
+import { createServices, createSubjectRender } from "./services.ts";
 import { publicUrlOf, type Settings } from "./settings.ts";
 
 export interface AppOptions {
@@ -43,13 +53,13 @@ export interface AppOptions {
   /** An open database to use instead of the settings'; it is not closed with the app. */
   readonly database?: OpenDatabase;
   readonly onStatement?: (event: LogEvent) => void;
-  /** What this process does; everything unless told. */
+  /** What this process does; `all` by default. */
   readonly role?: Role;
-  /** Where a name leads to; DNS unless told. */
+  /** Resolves host names of webhook endpoints; DNS by default. */
   readonly resolveName?: ResolveName;
-  /** What counts requests instead of the settings'; it is closed with the app. */
+  /** Counts requests instead of the settings' limiter; closed with the app. */
   readonly limiter?: RateLimiter | undefined;
-  /** Where this is one of several processes, which are measured as one. */
+  /** Collects the metrics of all processes that were started together; undefined if this one is alone. */
   readonly exchange?: Exchange | undefined;
 }
 
@@ -68,82 +78,32 @@ export interface App {
 }
 
 export async function createApp(options: AppOptions): Promise<App> {
-  const { settings, log, clock = systemClock, role = "all" } = options;
-  const port = settings.port === 0 ? await freePort(settings.host) : settings.port;
-  const publicUrl = publicUrlOf({ ...settings, port });
-  // Mesh and the database take their time without needing each other.
-  const [mesh, database] = await Promise.all([openMesh(options.meshFolder), options.database ?? openConfigured(options)]);
-  const metrics = createAppMetrics(
-    { settings, database, clock, role, exchange: options.exchange },
-    { subscriptions: () => watch.watchers(), isCurrent: () => background.isCurrent(), isLimiterAway: () => limiter.isAway() },
-  );
-  const limiter = metrics.ofLimiter(await createLimiter(options, clock));
-  const keyring = readKeyring(settings);
-  const doOnce = metrics.ofOnce(createDoOnce({ db: database.db, keyring, now: () => clock.now() }));
-  const watch = createWatch(database.db, log);
-  const replica = await openReplica({ settings, clock, onStatement: options.onStatement });
-  const reporting = createReporting({ settings, database, replica, clock, log });
-  const services: GraphServices = {
-    db: database.db,
-    clock,
-    publicUrl,
-    keyring,
-    reads: createReads(database.db, clock),
-    replica,
-    watch,
-    ...reporting.services,
-    rateLimitScale: settings.rateLimitScale,
-    doOnce,
-    noteCost: metrics.onCost,
-    render: wakingAfter(
-      tellingAfter((transaction, subject) => render(services, transaction, subject), watch),
-      () => background.wakeDeliveries(),
-    ),
-    wakePayments: () => background.wakePayments(),
-    wakeDeliveries: () => background.wakeDeliveries(),
-    resolvedNames: createResolvedNames(options.resolveName),
-    isLoopbackAllowed: settings.webhookAllowLoopback,
-  };
-  const render = createSubjectRender(mesh);
-  const { credentials, signingKeys } = createDesk(services, log, () => background.isCurrent());
-  const { onAttempt } = metrics;
-  const background = createBackground(services, { database, settings, log, role, onCredentials: credentials.hear, onAttempt });
-  const requests = createRequestLog({ db: database.db, clock, log });
-  const server = await createServer({ publicUrl, log, proxies: settings.trustProxy, observer: metrics.http });
-
-  if (role !== "worker") mountDoors(server, { mesh, services, limiter, credentials, signingKeys, log, requests, settings });
-  mountPages(server, { db: database.db, publicUrl, metrics: metrics.page }, role);
-
-  const { payments, deliveries } = background;
-  const parts = { server, database, clock, publicUrl, services, payments, deliveries, credentials, requests };
-  const life = lifeOf({ ...parts, background, limiter, mesh, reporting, replica, listenAt: { host: settings.host, port } }, options);
-  return { ...parts, ...life };
-}
-
-type Living = Pick<App, "server" | "database" | "publicUrl" | "credentials" | "requests"> & {
-  readonly background: Background;
-  readonly limiter: RateLimiter;
-  readonly mesh: Mesh;
-  readonly reporting: Reporting;
-  readonly replica: OpenReplica | undefined;
-  readonly listenAt: { readonly host: string; readonly port: number };
-};
-
-function lifeOf(
-  { server, database, publicUrl, credentials, requests, background, limiter, mesh, reporting, replica, listenAt }: Living,
-  options: Pick<AppOptions, "database">,
-): Pick<App, "listen" | "close"> {
+  const parts = await createParts(options);
+  const server = await createHttpServer(parts, options);
+  const { settings } = options;
+  const { database, services, background, credentials, requests, notices, limiter, mesh, reporting, replica, port } = parts;
   return {
+    server,
+    database,
+    clock: services.clock,
+    publicUrl: services.publicUrl,
+    services,
+    payments: background.payments,
+    deliveries: background.deliveries,
+    credentials,
+    requests,
     listen: async () => {
+      notices.start();
       background.start();
       requests.start();
       reporting.start();
-      await server.listen(listenAt);
-      return publicUrl;
+      await server.listen({ host: settings.host, port });
+      return services.publicUrl;
     },
     close: async () => {
       await server.close();
       await requests.stop();
+      await notices.stop();
       await background.stop();
       credentials.close();
       await limiter.close();
@@ -155,40 +115,74 @@ function lifeOf(
   };
 }
 
-/** What verifies callers; it keeps what it knows of them for as long as it hears of every change. */
-function createDesk(
-  { db, clock, publicUrl, keyring }: GraphServices,
-  log: Log,
-  isCurrent: () => boolean,
-): { readonly credentials: CredentialDesk; readonly signingKeys: SigningKeys } {
+type Parts = Awaited<ReturnType<typeof createParts>>;
+
+/** Everything that the surfaces and the background share, each made of what stands above it. */
+async function createParts(options: AppOptions) {
+  const { settings, log, clock = systemClock, role = "all" } = options;
+  const port = settings.port === 0 ? await freePort(settings.host) : settings.port;
+  const publicUrl = publicUrlOf({ ...settings, port });
+  const events = createServiceEvents();
+  // Mesh and the database open at the same time: neither needs the other.
+  const [mesh, database] = await Promise.all([openMesh(options.meshFolder), options.database ?? openConfigured(options)]);
+  const { db } = database;
+  const instruments = createInstruments({ role, engine: database.engine }, events);
+  const limiter = instruments.ofLimiter(await createLimiter(options, clock));
+  const keyring = readKeyring(settings);
+  const doOnce = instruments.ofOnce(createDoOnce({ db, keyring, now: () => clock.now() }));
+  const watch = createWatch(db, events, log);
+  const replica = await openReplica({ settings, clock, onStatement: options.onStatement });
+  const reporting = createReporting({ settings, database, replica, clock, log });
+  const shared = {
+    ...{ db, clock, publicUrl, keyring, replica, watch, doOnce, events, ...reporting.services },
+    reads: createReads(db, clock),
+    rateLimitScale: settings.rateLimitScale,
+    resolvedNames: createResolvedNames(options.resolveName),
+    isLoopbackAllowed: settings.webhookAllowLoopback,
+  };
+  const services = createServices(shared, createSubjectRender(mesh));
+  const notices = createNotices(database, events, log);
   const signingKeys = createSigningKeys({ db, keyring, clock, log });
-  const createVerifier = (findGrant: FindGrant): VerifyAccessToken => createTokenVerifier({ db, clock, publicUrl, signingKeys, findGrant });
-  return { credentials: createCredentials({ db, clock, isCurrent, createVerifier }), signingKeys };
-}
-
-async function createLimiter({ settings, log, limiter }: AppOptions, clock: Clock): Promise<RateLimiter> {
-  if (limiter !== undefined) return limiter;
-  const { redisUrl, rateLimitScale } = settings;
-  if (redisUrl === undefined) return createMemoryLimiter(rateLimitScale, () => clock.now().getTime());
-  const { createRedisLimiter } = await import("#http/redis-limiter.ts");
-  return createRedisLimiter(redisUrl, rateLimitScale, log);
-}
-
-async function openConfigured({ settings, onStatement }: AppOptions): Promise<OpenDatabase> {
-  const database = await openDatabase({
-    url: settings.databaseUrl,
-    directUrl: settings.databaseDirectUrl,
-    poolSize: settings.databasePool,
-    prepared: settings.databasePrepared,
-    limits: shopLimits,
-    folder: settings.databaseUrl === undefined ? settings.dataDir : undefined,
-    onStatement,
+  const credentials = createCredentials({
+    ...{ db, clock, events },
+    isCurrent: notices.isCurrent,
+    createVerifier: (findGrant) => createTokenVerifier({ db, clock, publicUrl, signingKeys, findGrant }),
   });
-  try {
-    await migrate(database);
-    return database;
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
+  const requests = createRequestLog({ db, clock, log });
+  const background = createBackground(services, { database, settings, notices, log, role });
+  instruments.addReadings({
+    pool: () => database.pool(),
+    subscriptions: watch.watchers,
+    isCurrent: notices.isCurrent,
+    isLimiterAway: limiter.isAway,
+  });
+  return { port, mesh, database, instruments, limiter, replica, reporting, services, notices, signingKeys, credentials, requests, background };
+}
+
+/** The HTTP surfaces, in the order of their registration. A worker shows its health and its metrics alone. */
+async function createHttpServer(parts: Parts, { settings, log, role = "all", exchange }: AppOptions): Promise<FastifyInstance> {
+  const { mesh, database, instruments, limiter, services, signingKeys, credentials, requests } = parts;
+  const { publicUrl, db, clock } = services;
+  const { run } = mesh;
+  const server = await createServer({ publicUrl, log, proxies: settings.trustProxy, observer: instruments.http });
+  await server.register(healthPlugin, { db });
+  await server.register(metricsPlugin, {
+    ...createExposition({ registry: instruments.registry, readQueue: createQueueReader({ db, clock }), exchange }),
+    token: settings.metricsToken,
+    isBehindProxy: settings.trustProxy > 0,
+  });
+  if (role === "worker") return server;
+  const api = describeApi(mesh);
+  const authentication = createInternalAuthentication({ services, limiter, credentials });
+  await server.register(gatewayPlugin, { api, run, services, limiter, credentials, requests, log });
+  await server.register(graphqlPlugin, { mesh, services, log, corsOrigins: settings.corsOrigins, authentication });
+  await server.register(reportsPlugin, { run, services, authentication });
+  await server.register(oauthPlugin, { services, signingKeys, limiter, log });
+  await server.register(consolePlugin, { services, limiter, log });
+  await server.register(checkoutPlugin, { services, run, limiter, log });
+  await server.register(docsPlugin, { document: api.document, publicUrl, settings });
+  await server.register(graphiqlPlugin, { publicUrl });
+  await server.register(assetsPlugin);
+  await server.register(demoPicturesPlugin);
+  return server;
 }

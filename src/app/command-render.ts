@@ -3,18 +3,19 @@ import type { Database } from "#database/connect.ts";
 import { createDoOnce } from "#database/idempotency.ts";
 import { createReadOnly } from "#database/read-only.ts";
 import { systemClock } from "#foundation/clock.ts";
+import { createServiceEvents } from "#foundation/events.ts";
 import type { GraphServices } from "#graph/context.ts";
 import { openMesh } from "#mesh/open-mesh.ts";
-import { createResolvedNames } from "#webhooks/endpoints/resolved-names.ts";
+import { createResolvedNames } from "#webhooks/endpoint-url.ts";
 import type { RenderSubject } from "#webhooks/outbox.ts";
 import { readKeyring } from "./encryption-keys.ts";
-import { createSubjectRender } from "./event-documents.ts";
+import { createServices, createSubjectRender } from "./services.ts";
 import { publicUrlOf, type Settings } from "./settings.ts";
 
 export function createCommandRender(db: Database, settings: Settings): RenderSubject {
   let rendering: Promise<ReturnType<typeof createSubjectRender>> | undefined;
   const keyring = readKeyring(settings);
-  const services: GraphServices = {
+  const parts: Omit<GraphServices, "render"> = {
     db,
     readOnly: createReadOnly(db),
     clock: systemClock,
@@ -22,16 +23,14 @@ export function createCommandRender(db: Database, settings: Settings): RenderSub
     rateLimitScale: settings.rateLimitScale,
     keyring,
     doOnce: createDoOnce({ db, keyring, now: () => systemClock.now() }),
-    render: async (transaction, subject) => {
-      rendering ??= openMesh().then(createSubjectRender);
-      const render = await rendering;
-      return render(services, transaction, subject);
-    },
-    // A running service finds new payments and deliveries by itself.
-    wakePayments: () => undefined,
-    wakeDeliveries: () => undefined,
+    // Nobody subscribes: a running service finds new payments and deliveries by itself.
+    events: createServiceEvents(),
     resolvedNames: createResolvedNames(),
     isLoopbackAllowed: settings.webhookAllowLoopback,
   };
-  return services.render;
+  return createServices(parts, async (services, transaction, subject) => {
+    rendering ??= openMesh().then(createSubjectRender);
+    const render = await rendering;
+    return render(services, transaction, subject);
+  }).render;
 }

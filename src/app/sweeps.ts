@@ -14,10 +14,9 @@ import { placeFreeCheckouts } from "#commerce/orders/complete-session.ts";
 import { sweepSearchCounts } from "#commerce/search/search-counts.ts";
 import { sweepRecords } from "#database/idempotency.ts";
 import type { Log } from "#foundation/log.ts";
-import { tellExpiringKeys } from "#graph/access/tell-access.ts";
+import { tellExpiringKeys } from "#graph/access/access-events.ts";
 import type { GraphServices } from "#graph/context.ts";
-import { closeDeliveries } from "#webhooks/close-deliveries.ts";
-import { sweepEvents } from "#webhooks/sweep-events.ts";
+import { closeDeliveries, sweepEvents } from "#webhooks/sweeps.ts";
 
 export interface SweepRound {
   readonly now: Date;

@@ -1,11 +1,12 @@
 /** `webhook replay`: sends what did not arrive once more, by the same rules as the graph's mutations. A service that runs sends it. */
+import { createServiceEvents } from "#foundation/events.ts";
 import { Command, Option } from "commander";
 import { appendAudit, type AuditEntry, commandActor } from "#access/audit.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { type BulkReplayed, type BulkReplayInput, type LostStatus, replayDeliveries } from "#webhooks/replay-deliveries.ts";
 import { replayDelivery, type ReplayTenant } from "#webhooks/replay-delivery.ts";
-import type { ReplayReason } from "#webhooks/replay-rules.ts";
+import type { ReplayReason } from "#webhooks/delivery-rules.ts";
 import { printResult } from "./output.ts";
 import { withDatabase } from "./with-database.ts";
 import { parseTime } from "./write-access.ts";
@@ -49,7 +50,7 @@ export function webhookCommand(): Command {
 
 async function replay(given: Given): Promise<void> {
   await withDatabase(async ({ db }) => {
-    const tenant: ReplayTenant = { merchantId: null, installationId: null, now: new Date(), wakeDeliveries: () => undefined };
+    const tenant: ReplayTenant = { merchantId: null, installationId: null, now: new Date(), events: createServiceEvents() };
     printResult(given.delivery === undefined ? await replayAll(db, tenant, given) : await replayOne(db, tenant, given), given.json === true);
   });
 }

@@ -1,4 +1,5 @@
 /** What every resolver is given: who asks, the database, the time, and loaders that live as long as the request. */
+import type { ServiceEvents } from "#foundation/events.ts";
 import type { ExecutionResult } from "graphql";
 import { anonymous, type Viewer } from "#access/viewer.ts";
 import type { SearchCounts } from "#commerce/search/search-counts.ts";
@@ -8,11 +9,10 @@ import type { ReadOnly } from "#database/read-only.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Keyring } from "#foundation/encryption.ts";
-import type { ResolvedNames } from "#webhooks/endpoints/resolved-names.ts";
+import type { ResolvedNames } from "#webhooks/endpoint-url.ts";
 import type { RenderSubject } from "#webhooks/outbox.ts";
 import type { Watch } from "#graph/live/watch.ts";
-import { createLoaders, type Loaders } from "./loaders.ts";
-import type { Reads } from "./reads.ts";
+import { createLoaders, type Loaders, type Reads } from "./loaders.ts";
 
 /** A mutation as it was called. */
 export interface CalledMutation {
@@ -78,21 +78,17 @@ export interface GraphServices extends Source {
   readonly watch?: Watch;
   /** Runs a change once for its idempotency key. */
   readonly doOnce: DoOnce;
-  /** Takes the cost of each client document that is executed, for metrics. */
-  readonly noteCost?: (cost: number) => void;
   /** Renders what an event is about. */
   readonly render: RenderSubject;
-  /** Tells who talks to payment providers that there is something to do. */
-  readonly wakePayments: () => void;
-  /** Tells who sends webhooks that there is something to send. */
-  readonly wakeDeliveries: () => void;
+  /** Notifications inside this process. */
+  readonly events: ServiceEvents;
   /** Where the names of endpoints lead to, asked before a transaction begins. */
   readonly resolvedNames: ResolvedNames;
   /** Merchants in test mode may have receivers on this machine. */
   readonly isLoopbackAllowed: boolean;
 }
 
-export interface Asker {
+export interface CallerDetails {
   readonly viewer?: Viewer;
   readonly requestId: string;
   readonly languages?: readonly string[];
@@ -105,7 +101,7 @@ export interface Asker {
   readonly onOnce?: GraphContext["onOnce"];
 }
 
-export function createContext(services: GraphServices, asker: Asker, transaction?: Transaction): GraphContext {
+export function createContext(services: GraphServices, asker: CallerDetails, transaction?: Transaction): GraphContext {
   const source = asker.source ?? services;
   const db = transaction ?? source.db;
   return {

@@ -1,4 +1,7 @@
-/** Loads of a request that fall together go as one statement; what was loaded is kept for the request and no longer. */
+/**
+ * The loaders of a request: loads of the same tick go as one statement, and what was loaded is kept for the request.
+ * Carts, orders and public products are read together with other requests of the process (`database/shared-reads.ts`).
+ */
 import DataLoader from "dataloader";
 import { findPersonalData, type SealedRow } from "#commerce/addresses/personal-data.ts";
 import { type CartAggregate, findCarts } from "#commerce/carts/cart-aggregate.ts";
@@ -58,9 +61,8 @@ import {
   findLogs,
   pairOf,
 } from "#webhooks/delivery-log.ts";
-import type { WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts";
-import { findEndpoints, findEndpointsOf } from "#webhooks/endpoints/find-endpoints.ts";
-import { findFixtures, type SealedFixture } from "#webhooks/read-fixture.ts";
+import { findEndpoints, findEndpointsOf, type WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts";
+import { findFixtures, type SealedFixture } from "#webhooks/endpoints/endpoint-secrets.ts";
 import { createSharedReads, type SharedReads } from "#database/shared-reads.ts";
 
 export interface Loaders {

@@ -7,7 +7,7 @@ import { Gauge, Registry } from "prom-client";
 import type { Database } from "#database/connect.ts";
 import { runStatement } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
-import { endpointSendingMax, installationSendingMax, type Moment, momentOf, sending, tokensNow } from "#webhooks/dispatch/endpoint-room.ts";
+import { endpointSendingMax, installationSendingMax, type Moment, momentOf, sending, tokensNow } from "#webhooks/dispatch/claim-deliveries.ts";
 import { subjectsOfCatalog } from "#webhooks/event-types.ts";
 
 interface QueueMetrics {

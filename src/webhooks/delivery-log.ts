@@ -5,7 +5,7 @@ import type { Page } from "#database/sql-fragments.ts";
 import type { Reader } from "#database/transaction.ts";
 import { firstIdAt } from "#foundation/ids.ts";
 import { eventTypes, subjectsOfCatalog } from "./event-types.ts";
-import { type DeliveryStatus, keptSince, payloadExpiryOf, type ReplayReason, replayRefusal } from "./replay-rules.ts";
+import { type DeliveryStatus, keptSince, payloadExpiryOf, type ReplayReason, replayRefusal } from "./delivery-rules.ts";
 
 export type AttemptView = Selectable<WebhookAttemptTable>;
 

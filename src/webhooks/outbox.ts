@@ -9,7 +9,7 @@ import { createId } from "#foundation/ids.ts";
 import { recordedSpan } from "#foundation/tracing.ts";
 import { type EventType, eventTypes, type SubjectType } from "./event-types.ts";
 
-export interface Happening {
+export interface DomainEvent {
   readonly type: EventType;
   /** The id of the thing it happened to. */
   readonly id: string;
@@ -25,9 +25,9 @@ export interface Happening {
 
 /** Collects what happens in one transaction. */
 export interface Outbox {
-  append(happening: Happening): void;
+  append(happening: DomainEvent): void;
   /** Asked when the work is done: for what several changes of one transaction come to. */
-  appendLast(tell: () => readonly Happening[]): void;
+  appendLast(tell: () => readonly DomainEvent[]): void;
 }
 
 /** Who made it happen. */
@@ -68,8 +68,8 @@ export async function withOutbox<Result>(
   { render, ...circumstances }: Circumstances & { readonly render: RenderSubject },
   work: (outbox: Outbox) => Promise<Result>,
 ): Promise<Result> {
-  const happenings: Happening[] = [];
-  const last: (() => readonly Happening[])[] = [];
+  const happenings: DomainEvent[] = [];
+  const last: (() => readonly DomainEvent[])[] = [];
   const result = await work({ append: (happening) => void happenings.push(happening), appendLast: (tell) => void last.push(tell) });
   happenings.push(...last.flatMap((tell) => tell()));
   if (happenings.length === 0) return result;
@@ -86,7 +86,7 @@ interface Writing extends Circumstances {
 }
 
 /** At once, and as things are now; gives the ids, in the order of what happened. */
-export async function writeEvents(transaction: Transaction, happenings: readonly Happening[], writing: Writing): Promise<readonly string[]> {
+export async function writeEvents(transaction: Transaction, happenings: readonly DomainEvent[], writing: Writing): Promise<readonly string[]> {
   const rows = await rowsOf(transaction, happenings, writing);
   for (const chunk of chunksOf(rows)) await transaction.executeQuery(insertRows(transaction, "event", chunk));
   return rows.map(({ id }) => id);
@@ -98,7 +98,7 @@ function chunksOf(rows: readonly EventRow[]): readonly (readonly EventRow[])[] {
 
 async function rowsOf(
   transaction: Transaction,
-  happenings: readonly Happening[],
+  happenings: readonly DomainEvent[],
   { render, merchantId, ...circumstances }: Writing,
 ): Promise<readonly EventRow[]> {
   const mode = await modeOf(transaction, merchantId);
@@ -140,7 +140,7 @@ interface Rendering extends Pick<Writing, "render" | "merchantId"> {
 /** Each thing once, however much happened to it. */
 async function renderAll(
   transaction: Transaction,
-  happenings: readonly Happening[],
+  happenings: readonly DomainEvent[],
   { render, merchantId, at }: Rendering,
 ): Promise<Map<string, Document>> {
   const subjects = new Map<string, Omit<Subject, "together">>();
@@ -169,11 +169,11 @@ interface Rendered extends Omit<Writing, "render"> {
   readonly traceparent: string | undefined;
 }
 
-function toRow({ type, id, previous = null, installationId = null }: Happening, rendered: Rendered): EventRow {
+function toRow({ type, id, previous = null, installationId = null }: DomainEvent, rendered: Rendered): EventRow {
   const { merchantId, mode, now, cause, eventId, object, fannedOutAt, traceparent } = rendered;
   const { subject, schemaVersion } = eventTypes[type];
   const version = typeof object["version"] === "number" ? object["version"] : 1;
-  const body = (shown: Readonly<Record<string, unknown>>, before: Happening["previous"], isTruncated = false): string =>
+  const body = (shown: Readonly<Record<string, unknown>>, before: DomainEvent["previous"], isTruncated = false): string =>
     JSON.stringify({
       id: eventId,
       type,

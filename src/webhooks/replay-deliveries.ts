@@ -2,6 +2,7 @@
  * Makes many deliveries once more: those of one endpoint, or of one installation, that ended alike in a window of time. Page by page, oldest event
  * first; what may not be replayed, or was already, is passed over and counted.
  */
+import {} from "#foundation/events.ts";
 import { sql } from "kysely";
 import { afterCommit, type Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
@@ -9,7 +10,7 @@ import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/f
 import { createId, firstIdAt } from "#foundation/ids.ts";
 import { isCleanText } from "#foundation/text.ts";
 import { isHeard, isOrAny, replayNoteMax, replaysOf, type ReplayTenant } from "./replay-delivery.ts";
-import { type ReplayFacts, replayRefusal, type ReplayReason, type ReplayRefusal } from "./replay-rules.ts";
+import { type ReplayFacts, replayRefusal, type ReplayReason, type ReplayRefusal } from "./delivery-rules.ts";
 
 /** How deliveries end that did not arrive. */
 export type LostStatus = "exhausted" | "skipped" | "canceled";
@@ -53,7 +54,7 @@ export async function replayDeliveries(transaction: Transaction, tenant: ReplayT
   const last = page.at(-1);
   const { chosen, passedOver } = await choose(transaction, tenant, { page, input });
   await insertReplays(transaction, { chosen, input, now: tenant.now });
-  if (chosen.length > 0) afterCommit(transaction, tenant.wakeDeliveries);
+  if (chosen.length > 0) afterCommit(transaction, () => tenant.events.emit("deliveriesDue"));
   const counts = [...Map.groupBy(passedOver, (reason) => reason)].map(([reason, { length }]) => ({ reason, count: length }));
   return { replayed: chosen.length, passedOver: counts, hasMore: found.length > bulkMax, endCursor: last === undefined ? null : cursorOf(last) };
 }

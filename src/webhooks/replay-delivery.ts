@@ -1,4 +1,5 @@
 /** Makes a delivery once more: a new one of the same event, with the same body, to the endpoint as it is now. What was is left as it was. */
+import type { ServiceEvents } from "#foundation/events.ts";
 import { type RawBuilder, sql } from "kysely";
 import { afterCommit, type Transaction } from "#database/transaction.ts";
 import { fail, type Failure } from "#foundation/failure.ts";
@@ -6,7 +7,7 @@ import { requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { createId } from "#foundation/ids.ts";
 import { isCleanText } from "#foundation/text.ts";
 import { subjectsOfCatalog } from "./event-types.ts";
-import { type DeliveryStatus, type ReplayFacts, replayRefusal, type ReplayReason, replaysMax } from "./replay-rules.ts";
+import { type DeliveryStatus, type ReplayFacts, replayRefusal, type ReplayReason, replaysMax } from "./delivery-rules.ts";
 
 export interface ReplayTenant {
   /** Null: whoever it belongs to; for the platform's own hands. */
@@ -14,8 +15,7 @@ export interface ReplayTenant {
   /** The installation that asks; null: who runs the merchant, for any of its installations. */
   readonly installationId: string | null;
   readonly now: Date;
-  /** Called once it is there to be sent. */
-  readonly wakeDeliveries: () => void;
+  readonly events: ServiceEvents;
 }
 
 export interface ReplayInput {
@@ -44,7 +44,7 @@ export async function replayDelivery(transaction: Transaction, tenant: ReplayTen
   if (refusal !== null) throw refuseDelivery(refusal, delivery);
   requireEnabled(endpoint, delivery);
   const deliveryId = await insertReplay(transaction, { delivery, endpointId: endpoint.id, input, now: tenant.now });
-  afterCommit(transaction, tenant.wakeDeliveries);
+  afterCommit(transaction, () => tenant.events.emit("deliveriesDue"));
   return { deliveryId, original: { id: delivery.originalId, status: delivery.originalStatus } };
 }
 

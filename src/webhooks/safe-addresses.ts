@@ -2,8 +2,9 @@
  * The addresses a webhook may go to. A merchant writes the URL, so everything that is not a public unicast address is closed: this network,
  * link-local and metadata services, and every way to spell an IPv4 address inside an IPv6 one.
  */
-import ipaddr from "ipaddr.js";
 import { isIP } from "node:net";
+import { Resolver } from "node:dns/promises";
+import ipaddr from "ipaddr.js";
 
 /** Public by their number and yet not: Azure's platform address, IPv4-compatible addresses, and the NAT64 range that each network uses as it likes. */
 const closedRanges = ["168.63.129.16/32", "::/96", "64:ff9b:1::/48"].map((range) => ipaddr.parseCIDR(range));
@@ -45,4 +46,37 @@ export function isSameAddress(one: string, other: string): boolean {
 /** Only the spellings a socket takes as they are; `127.1` or a zone (`fe80::1%eth0`) is no address. */
 function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   return isIP(address) === 0 || address.includes("%") ? undefined : ipaddr.process(address);
+}
+
+/** Answers with all addresses, none where the name has none. Gives up when the signal says so. */
+export type ResolveName = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
+
+export const resolveName: ResolveName = async (name, signal) => {
+  // Never a question for the network (RFC 6761).
+  if (name === "localhost") return ["127.0.0.1", "::1"];
+  const resolver = new Resolver({ timeout: 2000, tries: 2 });
+  const cancel = (): void => resolver.cancel();
+  signal.addEventListener("abort", cancel, { once: true });
+  try {
+    const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+    return answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+  } finally {
+    signal.removeEventListener("abort", cancel);
+  }
+};
+
+/** The same within a time limit, whatever the resolver does about the signal; nothing where it took longer or failed. */
+export async function resolveInTime(
+  name: string,
+  { resolve, signal }: { readonly resolve: ResolveName; readonly signal: AbortSignal },
+): Promise<readonly string[]> {
+  if (signal.aborted) return [];
+  const { promise: isOver, resolve: giveUp } = Promise.withResolvers<readonly string[]>();
+  const stop = (): void => giveUp([]);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([resolve(name, signal).catch(() => []), isOver]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
 }

@@ -2,12 +2,10 @@
  * Opens the sockets that webhooks go through. A name is resolved once, refused when any of its addresses is closed, and connected to exactly
  * those addresses: nothing that it resolves to later, and nothing that a literal hides, is ever reached.
  */
-import { isIP, type LookupFunction, connect as connectPlain, type Socket } from "node:net";
+import { connect as connectPlain, isIP, type LookupFunction, type Socket } from "node:net";
 import { connect as connectSecure } from "node:tls";
 import type { buildConnector } from "undici";
-import { DeliveryFault } from "./delivery-fault.ts";
-import { type ResolveName, resolveInTime } from "./resolve-name.ts";
-import { isAllowedAddress, isLoopbackHost, isSameAddress } from "./safe-addresses.ts";
+import { isAllowedAddress, isLoopbackHost, isSameAddress, resolveInTime, type ResolveName } from "./safe-addresses.ts";
 
 export interface ConnectorOptions {
   readonly isLoopbackAllowed: boolean;
@@ -139,4 +137,17 @@ function startOf({ hostname, port, protocol }: Target, addresses: readonly strin
 function toFault(error: Error, phase: "connection" | "tls"): DeliveryFault {
   if (error instanceof DeliveryFault) return error;
   return new DeliveryFault("code" in error && error.code === "ETIMEDOUT" ? "timeout" : phase, error);
+}
+
+/** Why an attempt had no answer: what the attempt's row and the merchant get to read. The cause is never shown. */
+export type AttemptErrorCode = "timeout" | "dns" | "tls" | "connection" | "http_status" | "blocked_address" | "redirect";
+
+export class DeliveryFault extends Error {
+  readonly errorCode: AttemptErrorCode;
+
+  constructor(errorCode: AttemptErrorCode, cause?: unknown) {
+    super(`The webhook did not arrive: ${errorCode}.`, { cause });
+    this.name = "DeliveryFault";
+    this.errorCode = errorCode;
+  }
 }

@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
-import type { DeliveryStatus } from "./replay-rules.ts";
+import type { DeliveryStatus } from "./delivery-rules.ts";
 
 export interface DeliveriesSeen {
   /** Ids, the oldest first. */

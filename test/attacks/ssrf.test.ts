@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { createWebhook, installationOf, tryEndpoint } from "#test/operations/webhook-calls.ts";
 import { refusal, send, startSender } from "#test/webhooks/receivers.ts";
 import { useWorld } from "#test/support/use-world.ts";
-import type { ResolveName } from "#webhooks/resolve-name.ts";
+import type { ResolveName } from "#webhooks/safe-addresses.ts";
 
 const inside: Readonly<Record<string, string>> = {
   "127.0.0.1.wildcard.example.com": "127.0.0.1",

@@ -11,7 +11,7 @@ import type { Database, OpenDatabase } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
 import type { Open } from "#test/support/databases.ts";
-import type { Happening } from "#webhooks/outbox.ts";
+import type { DomainEvent } from "#webhooks/outbox.ts";
 
 export interface World {
   readonly database: OpenDatabase;
@@ -25,7 +25,7 @@ export interface World {
   /** The ids of each call of the search index, emptied by `takeIndexed`. */
   takeIndexed(): string[][];
   /** What the outbox was told, emptied by this. */
-  takeEvents(): Happening[];
+  takeEvents(): DomainEvent[];
   /** The same merchant, so many milliseconds later. */
   later(milliseconds: number): Tenant;
   run<Input, Result>(verb: Verb<Input, Result>, input: Input, tenant?: Tenant): Promise<Result>;
@@ -60,7 +60,7 @@ export async function createWorld(open: Open): Promise<World> {
     indexed.push([...productIds]);
     return Promise.resolve();
   };
-  let happenings: Happening[] = [];
+  let happenings: DomainEvent[] = [];
   const outbox: Tenant["outbox"] = {
     append: (happening) => void happenings.push(happening),
     appendLast: (tell) => void happenings.push(...tell()),

@@ -8,7 +8,7 @@ import { readSettings } from "#app/settings.ts";
 import { openDatabase, type OpenDatabase } from "#database/connect.ts";
 import { type DemoFile, readDemoFile } from "#demo/demo-file.ts";
 import { createLog } from "#foundation/log.ts";
-import type { ResolveName } from "#webhooks/resolve-name.ts";
+import type { ResolveName } from "#webhooks/safe-addresses.ts";
 import { copyDemo, publicUrl } from "./copies.ts";
 import { closeOnce, type Engine, type OpenOptions } from "./databases.ts";
 

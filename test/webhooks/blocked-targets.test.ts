@@ -2,7 +2,7 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { endpointUrlFaults, resolutionFaults } from "#webhooks/endpoint-url.ts";
-import type { ResolveName } from "#webhooks/resolve-name.ts";
+import type { ResolveName } from "#webhooks/safe-addresses.ts";
 import { answer, emptyAnswer, type Receiver, refusal, saying, send, startReceiver, startSender } from "./receivers.ts";
 
 /** Every socket that this process opens to anywhere, whether somebody listens there or not. */

@@ -1,7 +1,7 @@
 /** Nothing waits for ever at an endpoint that is gone, off, or may not hear of it any more. */
 import { beforeAll, expect, it } from "vitest";
 import { describeOnBoth } from "#test/support/databases.ts";
-import { closeDeliveries } from "#webhooks/close-deliveries.ts";
+import { closeDeliveries } from "#webhooks/sweeps.ts";
 import { createDispatchWorld, type DispatchWorld, type Installed, refused } from "./dispatch-world.ts";
 
 describeOnBoth("deliveries that nobody awaits", (open) => {

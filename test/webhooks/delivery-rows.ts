@@ -1,7 +1,7 @@
 /** Events and deliveries as rows, in the state that a test needs, and how many there are. */
 import { createId } from "#foundation/ids.ts";
 import { type EventType, eventTypes } from "#webhooks/event-types.ts";
-import type { DeliveryStatus } from "#webhooks/replay-rules.ts";
+import type { DeliveryStatus } from "#webhooks/delivery-rules.ts";
 import type { World } from "#test/support/world.ts";
 
 /** A world, or as much of one as rows need. */

@@ -3,7 +3,7 @@ import { createKeyring, type Keyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
 import { createLog } from "#foundation/log.ts";
 import type { OpenDatabase } from "#database/connect.ts";
-import type { DispatchParts } from "#webhooks/dispatch/dispatch-parts.ts";
+import type { DispatchParts } from "#webhooks/dispatch/round.ts";
 import { createDispatcher, type Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import type { AttemptResult, SafeRequest } from "#webhooks/safe-request.ts";

@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { Resolver } from "node:dns/promises";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { resolveInTime, resolveName } from "#webhooks/resolve-name.ts";
+import { resolveInTime, resolveName } from "#webhooks/safe-addresses.ts";
 
 afterEach(() => void vi.restoreAllMocks());
 

@@ -9,9 +9,8 @@ import {
   nextStep,
   type NextStep,
   unknownHealth,
-} from "#webhooks/retries.ts";
-import { parseRetryAfter } from "#webhooks/retry-after.ts";
-import type { AttemptResult } from "#webhooks/safe-request.ts";
+} from "#webhooks/delivery-rules.ts";
+import { type AttemptResult, parseRetryAfter } from "#webhooks/safe-request.ts";
 
 const start = new Date("2026-11-21T00:00:00.000Z");
 const middle = (): number => 0.5;

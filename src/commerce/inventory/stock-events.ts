@@ -4,7 +4,7 @@
  */
 import { availabilityOf, type Stock } from "#commerce/catalog/availability.ts";
 import type { Tenant } from "#commerce/catalog/write-tenant.ts";
-import type { Happening, Outbox } from "#webhooks/outbox.ts";
+import type { DomainEvent, Outbox } from "#webhooks/outbox.ts";
 
 /** Whose stock it is, when, and who is told. */
 export type StockOwner = Pick<Tenant, "merchantId" | "now" | "outbox">;
@@ -37,7 +37,7 @@ export function tellStock({ outbox, now }: StockOwner, changes: readonly StockCh
   });
 }
 
-function crossingOf({ before, after }: StockChange, now: Date): Happening[] {
+function crossingOf({ before, after }: StockChange, now: Date): DomainEvent[] {
   const type = eventOf(standingOf(before), standingOf(after));
   return type === null ? [] : [{ type, id: after.variantId, previous: previousOf({ before, after }, now) }];
 }
@@ -51,7 +51,7 @@ function standingOf({ onHand, reserved, backorderLimit, lowStockThreshold }: Sto
   return free <= lowStockThreshold ? "low" : "enough";
 }
 
-function eventOf(was: Standing, is: Standing): Happening["type"] | null {
+function eventOf(was: Standing, is: Standing): DomainEvent["type"] | null {
   if (was === is) return null;
   if (is === "out") return "variant.out_of_stock";
   if (was === "out") return "variant.back_in_stock";

@@ -2,7 +2,7 @@
 import type { Insertable } from "kysely";
 import type { WebhookAttemptTable, WebhookDeliveryTable } from "#database/tables.ts";
 import { createId } from "#foundation/ids.ts";
-import { delaySecondsBefore } from "#webhooks/retries.ts";
+import { delaySecondsBefore } from "#webhooks/delivery-rules.ts";
 import type { DeliveryKey } from "./delivery-entries.ts";
 
 export interface Delivered {

@@ -7,9 +7,8 @@ import type { Transaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
-import type { EndpointTenant } from "#webhooks/endpoints/change-endpoint.ts";
-import { createEndpoint } from "#webhooks/endpoints/create-endpoint.ts";
-import { deleteEndpoint, disableEndpoint, enableEndpoint } from "#webhooks/endpoints/switch-endpoint.ts";
+import type { EndpointCommandContext } from "#webhooks/endpoints/change-endpoint.ts";
+import { createEndpoint, deleteEndpoint, disableEndpoint, enableEndpoint } from "#webhooks/endpoints/endpoint-commands.ts";
 import { type RenderSubject, writeEvents } from "#webhooks/outbox.ts";
 import { deliveryEntries, type DeliveryEntry, type DeliveryKey, endpointLife } from "./delivery-entries.ts";
 import { type Delivered, deliveryRows } from "./delivery-rows.ts";
@@ -49,7 +48,7 @@ const hourMs = 3_600_000;
 
 const hoursBefore = (now: Date, hours: number): Date => new Date(now.getTime() - hours * hourMs);
 
-function tenantAt({ owner, keyring, render, now }: WebhooksPlace, hoursAgo: number): EndpointTenant {
+function tenantAt({ owner, keyring, render, now }: WebhooksPlace, hoursAgo: number): EndpointCommandContext {
   return {
     merchantId: owner.id,
     installationId: null,

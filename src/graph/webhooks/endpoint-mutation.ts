@@ -3,11 +3,11 @@ import { isIntegrator } from "#access/viewer.ts";
 import type { InputRef, ShapeFromTypeParam, TypeParam } from "@pothos/core";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { builder, type Caller, integrators, staff } from "#graph/builder.ts";
+import { builder } from "#graph/builder.ts";
+import { type Caller, integrators, staff, tenantOf } from "#graph/callers.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { causeOf, changeOf, idempotencyKeyArgument, idempotencyKeyDescription, type MutationPreparation, preparing } from "#graph/mutation.ts";
-import { tenantOf } from "#graph/tenancy.ts";
-import type { EndpointTenant } from "#webhooks/endpoints/change-endpoint.ts";
+import type { EndpointCommandContext } from "#webhooks/endpoints/change-endpoint.ts";
 
 type Types = (typeof builder)["$inferSchemaTypes"];
 
@@ -15,7 +15,7 @@ interface EndpointMutation<Input extends object, Changed, Type extends TypeParam
   readonly description: string;
   readonly input: InputRef<Input>;
   readonly type: Type;
-  readonly change: (transaction: Transaction, tenant: EndpointTenant, input: Input & { readonly endpointId: string }) => Promise<Changed>;
+  readonly change: (transaction: Transaction, tenant: EndpointCommandContext, input: Input & { readonly endpointId: string }) => Promise<Changed>;
   readonly answer: (changed: Changed) => ShapeFromTypeParam<Types, Type, false>;
   readonly prepare?: MutationPreparation<Input>;
 }
@@ -57,7 +57,7 @@ export function endpointMutation<Input extends object, Changed, Type extends Typ
 export function changeEndpointOf<Changed>(
   context: GraphContext,
   merchantId: string | null | undefined,
-  work: (transaction: Transaction, tenant: EndpointTenant) => Promise<Changed>,
+  work: (transaction: Transaction, tenant: EndpointCommandContext) => Promise<Changed>,
 ): Promise<Changed> {
   const { services, viewer } = context;
   const { keyring, render, isLoopbackAllowed, resolvedNames } = services;

@@ -1,10 +1,9 @@
 /** What a developer tests a verifier of signatures with. */
 import { fail } from "#foundation/failure.ts";
-import { builder } from "#graph/builder.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
 import { installationsAndStaff } from "./endpoint-mutation.ts";
-import { defineEnum } from "#graph/enums.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
-import { openFixture } from "#webhooks/read-fixture.ts";
+import { openFixture } from "#webhooks/endpoints/endpoint-secrets.ts";
 import {
   type FixtureRequest,
   type LiveFixture,

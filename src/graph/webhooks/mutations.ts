@@ -6,11 +6,15 @@ import { builder } from "#graph/builder.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { idempotencyKeyArgument, idempotencyKeyDescription, preparing } from "#graph/mutation.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
-import { createEndpoint } from "#webhooks/endpoints/create-endpoint.ts";
+import {
+  createEndpoint,
+  deleteEndpoint,
+  disableEndpoint,
+  enableEndpoint,
+  testEndpoint,
+  updateEndpoint,
+} from "#webhooks/endpoints/endpoint-commands.ts";
 import { type EndpointWithSecret, overlapHours, rotateSecret, type SecretShown } from "#webhooks/endpoints/endpoint-secrets.ts";
-import { testEndpoint } from "#webhooks/endpoints/ping.ts";
-import { deleteEndpoint, disableEndpoint, enableEndpoint } from "#webhooks/endpoints/switch-endpoint.ts";
-import { updateEndpoint } from "#webhooks/endpoints/update-endpoint.ts";
 import { expectedVersion } from "#graph/catalog/inputs.ts";
 import { endpointBounds as bounds } from "#webhooks/endpoints/endpoint-input.ts";
 import { endpointUrlLengthMax } from "#webhooks/endpoint-url.ts";

@@ -7,7 +7,6 @@ import { type RawBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { runStatement } from "#database/transaction.ts";
 import { subjectsOfCatalog } from "#webhooks/event-types.ts";
-import { endpointSendingMax, installationSendingMax, leaseMs, momentOf, sending, tokensNow } from "./endpoint-room.ts";
 
 export interface SealedSecret {
   readonly id: string;
@@ -107,3 +106,75 @@ const secretsOf = (at: RawBuilder<unknown>): RawBuilder<readonly SealedSecret[]>
   select coalesce(json_agg(json_build_object('id', s.id, 'version', s.version, 'sealed', encode(s.sealed, 'base64'),
     'dataKey', encode(s.data_key, 'base64'), 'keyId', s.key_id) order by s.version desc), '[]')
   from webhook_secret s where s.endpoint_id = d.endpoint_id and (s.expires_at is null or s.expires_at > ${at}))`;
+
+/**
+ * The longest an attempt can take (15 s), and a margin: it counts from when the claim is asked for, and that may wait for its turn. Should this ever
+ * take longer than the margin, the attempt may be made twice, and is still written once.
+ */
+const leaseMs = 20_000;
+/** Both count what other processes have under way, as far as that was committed: two that claim in the same moment may each take so many. */
+export const endpointSendingMax = 4;
+export const installationSendingMax = 16;
+
+const perSecondDefault = 25;
+/** Of what an endpoint bears in a second, so much may come at once. */
+const burstShare = 0.2;
+/** Whoever wrote a time that is further ahead than any lease had a clock that was set back since: what it says of the bucket and of leases is over. */
+const aheadMsMax = 2 * leaseMs;
+
+export interface Moment {
+  readonly at: RawBuilder<unknown>;
+  /** What is later was written by a clock that is no more. */
+  readonly latest: RawBuilder<unknown>;
+}
+
+export const momentOf = (now: Date): Moment => ({
+  at: sql`${now}::timestamptz`,
+  latest: sql`${new Date(now.getTime() + aheadMsMax)}::timestamptz`,
+});
+
+export const tokensNow = ({ at, latest }: Moment): RawBuilder<number> => {
+  const perSecond = sql`coalesce(w.max_per_second, ${perSecondDefault})`;
+  const refilled = sql`h.tokens + greatest(extract(epoch from ${at} - h.tokens_at)::double precision, 0) * ${perSecond}`;
+  const burst = sql`greatest(${perSecond} * ${burstShare}::double precision, 1)`;
+  return sql<number>`case when h.tokens_at > ${latest} then ${burst} else least(${burst}, ${refilled}) end`;
+};
+
+/** How many deliveries `s` are under way of those meant. */
+export const sending = (whose: RawBuilder<unknown>, { at, latest }: Moment): RawBuilder<number> =>
+  sql<number>`(select count(*) from webhook_delivery s
+    where s.status = 'sending' and ${whose} and s.next_attempt_at > ${at} and s.next_attempt_at <= ${latest})::integer`;
+
+/** Endpoints that have something due and may be sent it: all, or those among the ones that are named. */
+export async function findDueEndpoints(db: Database, now: Date, among?: readonly string[]): Promise<readonly string[]> {
+  const at = sql`${now}::timestamptz`;
+  const named = sql`select id from unnest(${among ?? []}::text[]) as named (id)`;
+  const statement = sql<{ id: string }>`
+    with recursive waiting (id) as (${among === undefined ? allWaiting : named}), due as materialized (
+      select id from waiting where exists (select 1 from webhook_delivery d where d.endpoint_id = waiting.id and d.next_attempt_at <= ${at})
+    )
+    select w.id from due join webhook_endpoint w on w.id = due.id and w.status = 'enabled'
+      join webhook_endpoint_health h on h.endpoint_id = w.id and (h.probe_at is null or h.probe_at <= ${at})
+      join installation i on i.id = w.installation_id
+    where i.status = 'active' and 'catalog:read' = any(i.scopes) or exists (
+      select 1 from webhook_delivery d join event e on e.id = d.event_id where d.endpoint_id = w.id and d.next_attempt_at <= ${at}
+        and (i.status = 'active' and not e.subject_type = any(${subjectsOfCatalog}::text[]) or e.subject_type = 'installation'))`;
+  return (await runStatement(db, statement)).map(({ id }) => id);
+}
+
+/** From one endpoint to the next over the index, so that what waits behind the first delivery of each is not read. */
+const allWaiting: RawBuilder<unknown> = sql`
+  (select endpoint_id from webhook_delivery where next_attempt_at is not null order by endpoint_id limit 1)
+  union all
+  select (select d.endpoint_id from webhook_delivery d where d.next_attempt_at is not null and d.endpoint_id > waiting.id order by d.endpoint_id limit 1)
+  from waiting where waiting.id is not null`;
+
+/** When the next retry comes due, if that is so soon. Of a breaker that is open only its probe counts. */
+export async function nextRetryAt(db: Database, { now, withinMs }: { readonly now: Date; readonly withinMs: number }): Promise<Date | null> {
+  const until = new Date(now.getTime() + withinMs);
+  const statement = sql<{ at: Date | null }>`
+    select min(greatest(d.next_attempt_at, h.probe_at)) as at from webhook_delivery d
+      join webhook_endpoint w on w.id = d.endpoint_id and w.status = 'enabled' join webhook_endpoint_health h on h.endpoint_id = w.id
+    where d.status = 'retrying' and d.next_attempt_at > ${now}::timestamptz and d.next_attempt_at <= ${until}::timestamptz`;
+  return (await runStatement(db, statement))[0]?.at ?? null;
+}

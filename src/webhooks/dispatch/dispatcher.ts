@@ -3,9 +3,8 @@
  * and one that dies is missed by nobody; what it keeps in memory only says where to look first.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { DispatchParts } from "./dispatch-parts.ts";
-import { nextRetryAt } from "./due-endpoints.ts";
-import { createRound, type Round } from "./round.ts";
+import { createRound, type DispatchParts, type Round } from "./round.ts";
+import { nextRetryAt } from "./claim-deliveries.ts";
 
 export interface Dispatcher {
   /** Something has happened. */

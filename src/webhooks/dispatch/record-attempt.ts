@@ -2,13 +2,15 @@
  * Writes what came of an attempt, if whoever made it still has the right to: for the delivery, for the endpoint's health, and for those who are told
  * when an endpoint has been failing for long. An attempt that arrived is one statement; all else is a transaction.
  */
+import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { inTransaction, runStatement, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import { type Happening, type Outbox, type RenderSubject, withOutbox } from "#webhooks/outbox.ts";
-import { type EndpointHealth, type HealthStep, nextHealth, type NextStep, nextStep } from "#webhooks/retries.ts";
+import { type DomainEvent, type Outbox, type RenderSubject, withOutbox } from "#webhooks/outbox.ts";
+import { type EndpointHealth, type HealthStep, nextHealth, type NextStep, nextStep } from "#webhooks/delivery-rules.ts";
+import type { Clock } from "#foundation/clock.ts";
+import type { AttemptResult } from "#webhooks/safe-request.ts";
 import type { ClaimedDelivery } from "./claim-deliveries.ts";
-import type { AttemptMade, Successes } from "./record-successes.ts";
 
 export interface Recording {
   readonly db: Database;
@@ -97,7 +99,7 @@ async function tellEndpoint(
 ): Promise<void> {
   const { becomes } = step;
   if (becomes === null) return;
-  const about: Pick<Happening, "id" | "installationId"> = { id: delivery.endpointId, installationId: delivery.installationId };
+  const about: Pick<DomainEvent, "id" | "installationId"> = { id: delivery.endpointId, installationId: delivery.installationId };
   if (becomes === "degraded") outbox.append({ ...about, type: "webhook_endpoint.degraded" });
   else if (await switchOff(transaction, { delivery, reason: becomes, now }))
     outbox.append({ ...about, type: "webhook_endpoint.auto_disabled", previous: { status: "enabled" } });
@@ -156,4 +158,97 @@ export async function giveBack(db: Database, { id, lease, attemptNumber }: Claim
     .where("id", "=", id)
     .where("lease", "=", lease)
     .execute();
+}
+
+/**
+ * Writes that attempts arrived: one statement for all that did while the one before was under way, so that many in a moment cost little more than
+ * one. Each counts only where whoever made it still has its lease.
+ */
+interface AttemptMade {
+  readonly delivery: ClaimedDelivery;
+  readonly startedAt: Date;
+  readonly result: AttemptResult;
+}
+
+export interface Successes {
+  /** False: the lease was over and somebody else has it, or the delivery was canceled meanwhile. */
+  record(made: AttemptMade): Promise<boolean>;
+}
+
+interface Waiting {
+  readonly made: AttemptMade;
+  readonly resolve: (isRecorded: boolean) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export function createSuccesses({ db, clock }: { readonly db: Database; readonly clock: Clock }): Successes {
+  let waiting: Waiting[] = [];
+  let isWriting = false;
+  const write = async (): Promise<void> => {
+    isWriting = true;
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      await settle(batch);
+    }
+    isWriting = false;
+  };
+  /** Never rejects. Where not all of them can be written, each is by itself: the fault may be with one. */
+  const settle = async (batch: readonly Waiting[]): Promise<void> => {
+    try {
+      const leases = await insertSuccesses(db, { all: batch.map(({ made }) => made), now: clock.now() });
+      for (const { made, resolve } of batch) resolve(leases.has(made.delivery.lease));
+    } catch (error) {
+      if (batch.length > 1) await Promise.all(batch.map((one) => settle([one])));
+      else for (const { reject } of batch) reject(error);
+    }
+  };
+  return {
+    record: (made) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ made, resolve, reject });
+        if (!isWriting) void write();
+      }),
+  };
+}
+
+/**
+ * Gives the leases that still stood. The health of an endpoint that has been well all the time is not written more than once a second. Endpoints are
+ * gone through by their ids, here and in the counts that the attempts' trigger keeps: several processes at once never wait for one another in a circle.
+ */
+async function insertSuccesses(
+  db: Database,
+  { all, now }: { readonly all: readonly AttemptMade[]; readonly now: Date },
+): Promise<ReadonlySet<string>> {
+  const at = sql`${now}::timestamptz`;
+  const made = all.map(({ delivery: { id, lease, attemptNumber }, startedAt, result: { durationMs, httpStatus } }) => ({
+    id,
+    lease,
+    attempt_id: createId("webhookAttempt", startedAt.getTime()),
+    number: attemptNumber,
+    started_at: startedAt,
+    duration_ms: durationMs,
+    http_status: httpStatus,
+  }));
+  const statement = sql<{ lease: string }>`
+    with done as (
+      update webhook_delivery d set status = 'succeeded', next_attempt_at = null, lease = null, finished_at = ${at}
+      from json_to_recordset(${JSON.stringify(made)}::json)
+        as m(id text, lease text, attempt_id text, number integer, started_at timestamptz, duration_ms integer, http_status integer)
+      where d.id = m.id and d.lease = m.lease returning d.endpoint_id, m.*
+    ), attempt as (
+      insert into webhook_attempt (id, delivery_id, number, started_at, duration_ms, http_status, error_code)
+      select attempt_id, id, number, started_at, duration_ms, http_status, null from done order by endpoint_id
+    ), unwell as (
+      select endpoint_id from webhook_endpoint_health where endpoint_id in (select endpoint_id from done)
+        and (consecutive_failures > 0 or failing_since is not null or last_success_at is null or last_success_at < ${at} - interval '1 second')
+      order by endpoint_id for no key update
+    ), health as (
+      update webhook_endpoint_health h set consecutive_failures = 0, last_success_at = ${at}, failing_since = null, failed_since_success = 0,
+        degraded_at = null, probe_at = null
+      from unwell where h.endpoint_id = unwell.endpoint_id
+    )
+    select lease from done`;
+  const rows = await runStatement(db, statement);
+  return new Set(rows.map(({ lease }) => lease));
 }

@@ -3,15 +3,17 @@
  * endpoints are worth a look.
  */
 import { startSpan } from "#foundation/tracing.ts";
-import type { AttemptResult } from "#webhooks/safe-request.ts";
-import { claimDeliveries, type ClaimedDelivery } from "./claim-deliveries.ts";
+import type { AttemptResult, SafeSender } from "#webhooks/safe-request.ts";
+import type { Database } from "#database/connect.ts";
+import type { Clock } from "#foundation/clock.ts";
+import type { Keyring } from "#foundation/encryption.ts";
+import type { Log } from "#foundation/log.ts";
+import type { RenderSubject } from "#webhooks/outbox.ts";
+import type { AttemptErrorCode } from "#webhooks/safe-connector.ts";
+import { claimDeliveries, type ClaimedDelivery, findDueEndpoints } from "./claim-deliveries.ts";
 import { deliver } from "./deliver.ts";
-import type { DispatchParts } from "./dispatch-parts.ts";
-import { findDueEndpoints } from "./due-endpoints.ts";
 import { batchEventsMax, fanOut } from "./fan-out.ts";
-import { giveBack, postpone, recordAttempt, type Recording } from "./record-attempt.ts";
-import { createSuccesses, type Successes } from "./record-successes.ts";
-import { createWarmEndpoints, type WarmEndpoints } from "./warm-endpoints.ts";
+import { createSuccesses, giveBack, postpone, recordAttempt, type Recording, type Successes } from "./record-attempt.ts";
 
 const usualSendingMax = 512;
 /** Of the endpoints that are worth a look, so many in one claim for each place there is; the others come next. */
@@ -165,4 +167,73 @@ async function seen({ onAttempt, signal }: Attempting, { delivery, startedAt }: 
     onAttempt?.({ outcome: signal.aborted ? "interrupted" : "fault", durationMs: null, waitedMs: null });
     throw error;
   }
+}
+
+/** Which endpoints are worth a look: something was sent to them, or came due for them, a moment ago. Where to look first, and no more than that. */
+interface WarmEndpoints {
+  heat(endpointIds: Iterable<string>): void;
+  /** Forgets those that nothing happened to for a while. */
+  cool(): void;
+  forget(endpointIds: Iterable<string>): void;
+  all(): readonly string[];
+  /** So many of them; whoever was given comes last the next time. */
+  take(count: number): readonly string[];
+  readonly isEmpty: () => boolean;
+}
+
+const warmMs = 2_000;
+
+function createWarmEndpoints(): WarmEndpoints {
+  const untilMs = new Map<string, number>();
+  return {
+    heat: (endpointIds) => {
+      const until = performance.now() + warmMs;
+      for (const id of endpointIds) untilMs.set(id, until);
+    },
+    cool: () => {
+      const now = performance.now();
+      for (const [id, until] of untilMs) if (until < now) untilMs.delete(id);
+    },
+    forget: (endpointIds) => {
+      for (const id of endpointIds) untilMs.delete(id);
+    },
+    all: () => [...untilMs.keys()],
+    take: (count) => {
+      const taken = [...untilMs].slice(0, count);
+      for (const [id, until] of taken) {
+        untilMs.delete(id);
+        untilMs.set(id, until);
+      }
+      return taken.map(([id]) => id);
+    },
+    isEmpty: () => untilMs.size === 0,
+  };
+}
+
+/** Told what came of each attempt. */
+type AttemptObserver = (attempt: {
+  /** A status, why there was none, or that it failed or was interrupted on our side. */
+  readonly outcome: number | AttemptErrorCode | "fault" | "interrupted";
+  readonly durationMs: number | null;
+  /** Of the first attempt: for how long its event had waited. */
+  readonly waitedMs: number | null;
+}) => void;
+
+export interface DispatchParts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly keyring: Keyring;
+  readonly sender: SafeSender;
+  readonly render: RenderSubject;
+  readonly log: Log;
+  /** WEBHOOK_RETRY_SCALE. */
+  readonly scale: number;
+  readonly random?: () => number;
+  /** Deliveries have been made, taken or recorded here. */
+  readonly onMoved?: () => void;
+  readonly onAttempt?: AttemptObserver;
+  /** So many attempts at once. */
+  readonly sendingMax?: number;
+  /** How long `stop` waits for what is being sent. */
+  readonly stopMsMax?: number;
 }

@@ -1,16 +1,16 @@
 /** For whom an endpoint is changed, and what every change of one has in common: it holds the row, and tells once what it has become. */
 import type { SelectQueryBuilder } from "kysely";
 import type { Keyring } from "#foundation/encryption.ts";
-import { fail } from "#foundation/failure.ts";
+import { fail, type FailureConflict } from "#foundation/failure.ts";
 import { isCleanText } from "#foundation/text.ts";
 import type { Tables } from "#database/tables.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Circumstances, Outbox, RenderSubject } from "#webhooks/outbox.ts";
-import type { WebhookEndpoint } from "./endpoint-aggregate.ts";
-import type { InputRules } from "./endpoint-input.ts";
-import { findEndpoints } from "./find-endpoints.ts";
+import { normalizeEndpointUrl } from "#webhooks/endpoint-url.ts";
+import { findEndpoints, refuseEndpoint, type WebhookEndpoint } from "./endpoint-aggregate.ts";
+import { type InputRules, requireUrl } from "./endpoint-input.ts";
 
-export interface EndpointTenant extends Circumstances, InputRules {
+export interface EndpointCommandContext extends Circumstances, InputRules {
   /** The installation that asks; null: who runs the merchant, for any of its installations. */
   readonly installationId: string | null;
   readonly keyring: Keyring;
@@ -29,7 +29,7 @@ type Found = Pick<WebhookEndpoint, "id" | "installationId">;
 /** What is somebody else's, or was deleted, is not there. */
 export function ownEndpoint(
   transaction: Transaction,
-  { merchantId, installationId }: Pick<EndpointTenant, "merchantId" | "installationId">,
+  { merchantId, installationId }: Pick<EndpointCommandContext, "merchantId" | "installationId">,
   endpointId: string,
 ): SelectQueryBuilder<Tables, "webhookEndpoint", Found> {
   return transaction
@@ -42,7 +42,7 @@ export function ownEndpoint(
 }
 
 /** `no key`: deliveries that only refer to it need not wait. */
-export async function lockEndpoint(transaction: Transaction, tenant: EndpointTenant, endpointId: string): Promise<WebhookEndpoint> {
+export async function lockEndpoint(transaction: Transaction, tenant: EndpointCommandContext, endpointId: string): Promise<WebhookEndpoint> {
   const found = await ownEndpoint(transaction, tenant, endpointId).forNoKeyUpdate().executeTakeFirst();
   if (found === undefined) throw fail("webhook_endpoint_not_found");
   return readEndpoint(transaction, found.id, tenant.now);
@@ -80,4 +80,69 @@ export async function saveEndpoint(
     .set({ ...rest, ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }), version: version + 1, updatedAt: now })
     .where("id", "=", id)
     .execute();
+}
+
+/** Of one installation. */
+export const endpointsMax = 16;
+
+interface LockedInstallation {
+  readonly id: string;
+  readonly status: "active" | "suspended" | "uninstalled";
+  readonly version: number;
+  /** The merchant's. */
+  readonly mode: "live" | "test";
+}
+
+/** `no key`: what only refers to the installation need not wait. */
+export async function lockInstallation(
+  transaction: Transaction,
+  { merchantId }: EndpointCommandContext,
+  installationId: string,
+): Promise<LockedInstallation> {
+  const row = await transaction
+    .selectFrom("installation as i")
+    .innerJoin("merchant as m", "m.id", "i.merchantId")
+    .select(["i.id", "i.status", "i.version", "m.mode"])
+    .where("i.id", "=", isCleanText(installationId) ? installationId : "")
+    .where("i.merchantId", "=", merchantId)
+    .forNoKeyUpdate("i")
+    .executeTakeFirst();
+  if (row === undefined) throw fail("resource_not_found", { message: "There is no such installation." });
+  return row;
+}
+
+/** Receivers on this machine are for merchants in test mode. */
+export function requireUrlOfMode(url: string, { isLoopbackAllowed }: EndpointCommandContext, { mode }: LockedInstallation): void {
+  requireUrl(url, { isLoopbackAllowed: isLoopbackAllowed && mode === "test" });
+}
+
+/** `except`: the endpoint that is to get the URL has its place already. */
+export async function requireEndpointSlot(
+  transaction: Transaction,
+  installation: LockedInstallation,
+  { url, except }: { readonly url: string; readonly except?: string },
+): Promise<void> {
+  const places = await transaction
+    .selectFrom("webhookEndpoint")
+    .select(["id", "status", "version", "urlNormalized"])
+    .where("installationId", "=", installation.id)
+    .where("status", "<>", "deleted")
+    .execute();
+  const normalized = normalizeEndpointUrl(url);
+  const alike = places.find(({ id, urlNormalized }) => id !== except && urlNormalized === normalized);
+  if (alike !== undefined) throw refuseEndpoint("webhook_endpoint_duplicate", { ...alike, status: alike.status as WebhookEndpoint["status"] });
+  if (except === undefined && places.length >= endpointsMax)
+    throw fail("webhook_endpoint_limit_reached", { conflict: conflictOf(installation, { data: { limit: endpointsMax } }) });
+}
+
+export function requireInstalled(installation: LockedInstallation): void {
+  if (installation.status === "uninstalled")
+    throw fail("invalid_state", { conflict: conflictOf(installation, { reason: "installation_uninstalled" }) });
+}
+
+function conflictOf(
+  { id, status, version }: LockedInstallation,
+  { reason = null, data = {} }: { readonly reason?: string | null; readonly data?: Readonly<Record<string, unknown>> },
+): FailureConflict {
+  return { resource: "installation", id, currentStatus: status, currentVersion: version, reason, data };
 }

@@ -1,10 +1,12 @@
 /** The secrets of endpoints: shown once, when they are made, and kept sealed. The current one signs, and the one before until its time is over. */
+import { type RawBuilder, sql } from "kysely";
 import type { Keyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
-import type { Transaction } from "#database/transaction.ts";
+import type { Reader, Transaction } from "#database/transaction.ts";
 import { createSecret, placeOfSecret, secretHint } from "#webhooks/signatures.ts";
-import { requireVersion, previousOf, type WebhookEndpoint } from "./endpoint-aggregate.ts";
-import { type EndpointTarget, type EndpointTenant, lockEndpoint, readEndpoint, saveEndpoint } from "./change-endpoint.ts";
+import type { FixtureEndpoint, FixtureParts } from "#webhooks/signature-fixture.ts";
+import { previousOf, requireVersion, type WebhookEndpoint } from "./endpoint-aggregate.ts";
+import { type EndpointTarget, type EndpointCommandContext, lockEndpoint, readEndpoint, saveEndpoint } from "./change-endpoint.ts";
 
 export const overlapHours = { max: 168, usual: 24 } as const;
 const hourMs = 3_600_000;
@@ -37,7 +39,7 @@ export async function insertSecret(
 /** The current one goes on signing beside the new one for so long. Only two ever do: one that was already being replaced ends at once. */
 export async function rotateSecret(
   transaction: Transaction,
-  tenant: EndpointTenant,
+  tenant: EndpointCommandContext,
   input: EndpointTarget & { readonly overlapHours?: number | null | undefined },
 ): Promise<EndpointWithSecret> {
   const before = await lockEndpoint(transaction, tenant, input.endpointId);
@@ -59,4 +61,42 @@ export async function rotateSecret(
   const { id, installationId } = endpoint;
   tenant.outbox.append({ type: "webhook_endpoint.secret_rotated", id, installationId, previous: previousOf(before, endpoint), thing: endpoint });
   return { endpoint, secret };
+}
+
+/** What a signature fixture is made of: the endpoint, switched off or not, and the secrets that sign for it now. */
+interface SealedRow {
+  readonly id: string;
+  readonly version: number;
+  /** Base64. */
+  readonly sealed: string;
+  readonly dataKey: string;
+  readonly keyId: string;
+}
+
+/** Sealed as they are stored. */
+export interface SealedFixture {
+  readonly endpoint: FixtureEndpoint;
+  readonly secrets: readonly SealedRow[];
+}
+
+/** By endpoint; what is deleted or was never there is missing. */
+export async function findFixtures(reader: Reader, endpointIds: readonly string[], now: Date): Promise<Map<string, SealedFixture>> {
+  const { rows } = await sql<FixtureEndpoint & Pick<SealedFixture, "secrets">>`
+    select w.id, w.version, w.merchant_id, m.mode, ${sealedSecrets(now)} as secrets
+    from webhook_endpoint w join merchant m on m.id = w.merchant_id
+    where w.id = any(${endpointIds}::text[]) and w.status <> 'deleted'`.execute(reader);
+  return new Map(rows.map(({ secrets, ...endpoint }) => [endpoint.id, { endpoint, secrets }]));
+}
+
+const sealedSecrets = (now: Date): RawBuilder<readonly SealedRow[]> => sql<readonly SealedRow[]>`(
+  select coalesce(json_agg(json_build_object('id', s.id, 'version', s.version, 'sealed', encode(s.sealed, 'base64'),
+    'dataKey', encode(s.data_key, 'base64'), 'keyId', s.key_id)), '[]')
+  from webhook_secret s where s.endpoint_id = w.id and (s.expires_at is null or s.expires_at > ${now}::timestamptz))`;
+
+export function openFixture({ endpoint, secrets }: SealedFixture, keyring: Keyring, now: Date): FixtureParts {
+  const opened = secrets.map(({ id, version, sealed, dataKey, keyId }) => {
+    const row = { sealed: Buffer.from(sealed, "base64"), dataKey: Buffer.from(dataKey, "base64"), keyId };
+    return { version, value: keyring.open(row, placeOfSecret(id)).toString("utf8") };
+  });
+  return { endpoint, secrets: opened, now };
 }

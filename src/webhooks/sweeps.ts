@@ -1,11 +1,34 @@
+/** What happened long ago is forgotten, with all that was sent of it; what still waits to be sent ends there. */
+import { sql } from "kysely";
+import type { Database } from "#database/connect.ts";
+import { keptSince } from "./delivery-rules.ts";
+import { subjectsOfCatalog } from "./event-types.ts";
+
+const sweptAtOnce = 200;
+
+const dayMs = 86_400_000;
+
+/** Gives how many. Some at a time, so that nobody waits for it; `signal` ends it in between. */
+export async function sweepEvents(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
+  await db
+    .deleteFrom("webhookEndpointHour")
+    .where("hour", "<", new Date(now.getTime() - 2 * dayMs))
+    .execute();
+  for (let total = 0; ;) {
+    const { numAffectedRows } = await sql`
+      delete from event where id in (
+        select id from event where occurred_at <= ${keptSince(now)}::timestamptz order by occurred_at limit ${sweptAtOnce} for update skip locked
+      )`.execute(db);
+    const deleted = Number(numAffectedRows);
+    total += deleted;
+    if (deleted < sweptAtOnce || signal?.aborted === true) return total;
+  }
+}
+
 /**
  * Tidies up behind endpoints that were switched off, deleted or may not hear of something any more: what came to wait there in the same moment, or was
  * left by somebody who died, is skipped or canceled, as it would have been a moment later.
  */
-import { sql } from "kysely";
-import type { Database } from "#database/connect.ts";
-import { subjectsOfCatalog } from "./event-types.ts";
-
 const closedAtOnce = 500;
 
 /** Gives how many. Some at a time; `signal` ends it in between. */

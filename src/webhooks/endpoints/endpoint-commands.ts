@@ -1,0 +1,206 @@
+/** A new endpoint of an installation, with its first secret. What it is sent first is a ping. */
+import { sql } from "kysely";
+import { createId } from "#foundation/ids.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { normalizeEndpointUrl } from "#webhooks/endpoint-url.ts";
+import { fail } from "#foundation/failure.ts";
+import { writeEvents } from "#webhooks/outbox.ts";
+import {
+  type EndpointPatch,
+  type EndpointTarget,
+  type EndpointCommandContext,
+  lockEndpoint,
+  lockInstallation,
+  ownEndpoint,
+  readEndpoint,
+  requireInstalled,
+  requireEndpointSlot,
+  requireUrlOfMode,
+  saveEndpoint,
+} from "./change-endpoint.ts";
+import { type EndpointFields, requireEndpointFields } from "./endpoint-input.ts";
+import { type EndpointWithSecret, insertSecret } from "./endpoint-secrets.ts";
+import { refuseEndpoint, requireVersion, type WebhookEndpoint } from "./endpoint-aggregate.ts";
+
+export interface NewEndpoint extends EndpointFields {
+  readonly installationId: string;
+  readonly url: string;
+  readonly eventTypes: readonly string[];
+  readonly payloadMode?: "snapshot" | "thin" | null | undefined;
+  readonly enabled?: boolean | null | undefined;
+}
+
+export async function createEndpoint(transaction: Transaction, tenant: EndpointCommandContext, input: NewEndpoint): Promise<EndpointWithSecret> {
+  requireEndpointFields(input, tenant);
+  const installation = await lockInstallation(transaction, tenant, input.installationId);
+  requireUrlOfMode(input.url, tenant, installation);
+  requireInstalled(installation);
+  await requireEndpointSlot(transaction, installation, { url: input.url });
+  const id = await insertEndpoint(transaction, tenant, input);
+  const secret = await insertSecret(transaction, tenant, { endpointId: id, version: 1 });
+  const endpoint = await readEndpoint(transaction, id, tenant.now);
+  if (endpoint.status === "enabled") await queuePing(transaction, tenant, endpoint);
+  return { endpoint, secret };
+}
+
+async function insertEndpoint(transaction: Transaction, { merchantId, now }: EndpointCommandContext, input: NewEndpoint): Promise<string> {
+  const id = createId("webhookEndpoint", now.getTime());
+  const { installationId, url } = input;
+  const isEnabled = input.enabled ?? true;
+  await transaction
+    .insertInto("webhookEndpoint")
+    .values({
+      id,
+      merchantId,
+      installationId,
+      url,
+      urlNormalized: normalizeEndpointUrl(url),
+      description: input.description ?? null,
+      status: isEnabled ? "enabled" : "disabled",
+      disabledReason: isEnabled ? null : "manual",
+      disabledAt: isEnabled ? null : now,
+      eventTypes: [...input.eventTypes],
+      payloadMode: input.payloadMode ?? "snapshot",
+      maxPerSecond: input.maxPerSecond ?? null,
+      metadata: JSON.stringify(input.metadata ?? {}),
+      createdAt: now,
+      updatedAt: now,
+    })
+    .execute();
+  await transaction.insertInto("webhookEndpointHealth").values({ endpointId: id, installationId, tokensAt: now }).execute();
+  return id;
+}
+
+/** What is left out stays. */
+interface EndpointChange extends EndpointTarget, EndpointFields {
+  readonly payloadMode?: "snapshot" | "thin" | null | undefined;
+}
+
+export async function updateEndpoint(transaction: Transaction, tenant: EndpointCommandContext, input: EndpointChange): Promise<WebhookEndpoint> {
+  requireEndpointFields(input, tenant);
+  const { url, endpointId } = input;
+  const before =
+    typeof url === "string" ? await lockWithPlace(transaction, tenant, { endpointId, url }) : await lockEndpoint(transaction, tenant, endpointId);
+  requireVersion(before, input.expectedVersion);
+  const patch = patchOf(before, input);
+  if (Object.keys(patch).length === 0) return before;
+  await saveEndpoint(transaction, before, { patch, now: tenant.now });
+  return readEndpoint(transaction, before.id, tenant.now);
+}
+
+/** The installation first: two endpoints that want the same URL follow each other. */
+async function lockWithPlace(
+  transaction: Transaction,
+  tenant: EndpointCommandContext,
+  { endpointId, url }: { readonly endpointId: string; readonly url: string },
+): Promise<WebhookEndpoint> {
+  const found = await ownEndpoint(transaction, tenant, endpointId).executeTakeFirst();
+  if (found === undefined) throw fail("webhook_endpoint_not_found");
+  const installation = await lockInstallation(transaction, tenant, found.installationId);
+  const endpoint = await lockEndpoint(transaction, tenant, endpointId);
+  requireUrlOfMode(url, tenant, installation);
+  await requireEndpointSlot(transaction, installation, { url, except: endpoint.id });
+  return endpoint;
+}
+
+/** What is different from what it is. Null takes a description or a limit away, and leaves what must be there. */
+function patchOf(before: WebhookEndpoint, { url, description, eventTypes, payloadMode, maxPerSecond, metadata }: EndpointChange): EndpointPatch {
+  const wanted: EndpointPatch = {
+    ...(typeof url === "string" ? { url } : {}),
+    ...(description === undefined ? {} : { description }),
+    ...(eventTypes === undefined || eventTypes === null ? {} : { eventTypes: [...eventTypes] }),
+    ...(payloadMode === undefined || payloadMode === null ? {} : { payloadMode }),
+    ...(maxPerSecond === undefined ? {} : { maxPerSecond }),
+    ...(metadata === undefined ? {} : { metadata: { ...metadata } }),
+  };
+  const changed: EndpointPatch = Object.fromEntries(
+    Object.entries(wanted).filter(([name, value]) => !isSame(value, before[name as keyof typeof before])),
+  );
+  return changed.url === undefined ? changed : { ...changed, urlNormalized: normalizeEndpointUrl(changed.url) };
+}
+
+/** The database keeps the keys of a map in an order of its own. */
+function isSame(one: unknown, other: unknown): boolean {
+  return sortedText(one) === sortedText(other);
+}
+
+function sortedText(value: unknown): string {
+  return JSON.stringify(value, (_key, item: unknown) =>
+    typeof item === "object" && item !== null && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : item,
+  );
+}
+
+/** It begins anew: what its receiver did before is forgotten, and a ping goes first. */
+export async function enableEndpoint(transaction: Transaction, tenant: EndpointCommandContext, input: EndpointTarget): Promise<WebhookEndpoint> {
+  const before = await lockEndpoint(transaction, tenant, input.endpointId);
+  if (before.status === "enabled") throw refuseEndpoint("invalid_state", before, { reason: "already_enabled" });
+  requireVersion(before, input.expectedVersion);
+  const { now } = tenant;
+  await saveEndpoint(transaction, before, { patch: { status: "enabled", disabledReason: null, disabledAt: null }, now });
+  await transaction
+    .updateTable("webhookEndpointHealth")
+    .set({ consecutiveFailures: 0, failingSince: null, failedSinceSuccess: 0, degradedAt: null, probeAt: null })
+    .where("endpointId", "=", before.id)
+    .execute();
+  const endpoint = await readEndpoint(transaction, before.id, now);
+  await queuePing(transaction, tenant, endpoint);
+  return endpoint;
+}
+
+export async function disableEndpoint(transaction: Transaction, tenant: EndpointCommandContext, input: EndpointTarget): Promise<WebhookEndpoint> {
+  const before = await lockEndpoint(transaction, tenant, input.endpointId);
+  if (before.status !== "enabled") throw refuseEndpoint("invalid_state", before, { reason: "not_enabled" });
+  requireVersion(before, input.expectedVersion);
+  const { now } = tenant;
+  await saveEndpoint(transaction, before, { patch: { status: "disabled", disabledReason: "manual", disabledAt: now }, now });
+  await transaction
+    .updateTable("webhookDelivery")
+    .set({ status: "skipped", nextAttemptAt: null, finishedAt: now })
+    .where("endpointId", "=", before.id)
+    .where("status", "=", "pending")
+    .execute();
+  return readEndpoint(transaction, before.id, now);
+}
+
+/** For good. What waits for it is canceled, also what is being sent: its answer is not waited for. Its secrets are erased. */
+export async function deleteEndpoint(transaction: Transaction, tenant: EndpointCommandContext, input: EndpointTarget): Promise<string> {
+  const before = await lockEndpoint(transaction, tenant, input.endpointId);
+  requireVersion(before, input.expectedVersion);
+  const { id } = before;
+  const { now } = tenant;
+  await saveEndpoint(transaction, before, { patch: { status: "deleted", disabledReason: null, disabledAt: null }, now });
+  await transaction.deleteFrom("webhookSecret").where("endpointId", "=", id).execute();
+  await transaction
+    .updateTable("webhookDelivery")
+    .set({ status: "canceled", nextAttemptAt: null, lease: null, finishedAt: now })
+    .where("endpointId", "=", id)
+    .where("nextAttemptAt", "is not", null)
+    .execute();
+  return id;
+}
+
+/** It is sent before whatever else waits for the endpoint. */
+async function queuePing(transaction: Transaction, tenant: EndpointCommandContext, endpoint: WebhookEndpoint): Promise<string> {
+  const { id: endpointId, merchantId, installationId } = endpoint;
+  const { now, cause, render } = tenant;
+  const ping = { type: "webhook.ping", id: endpointId, installationId, thing: endpoint } as const;
+  const [eventId = ""] = await writeEvents(transaction, [ping], { merchantId, now, cause, render, fannedOutAt: now });
+  const deliveryId = createId("webhookDelivery", now.getTime());
+  await sql`
+    insert into webhook_delivery (id, merchant_id, installation_id, event_id, endpoint_id, status, next_attempt_at, created_at)
+    select ${deliveryId}, ${merchantId}, ${installationId}, ${eventId}, ${endpointId}, 'pending',
+      least(${now}::timestamptz, min(next_attempt_at) - interval '1 millisecond'), ${now}::timestamptz
+    from webhook_delivery where endpoint_id = ${endpointId} and next_attempt_at is not null`.execute(transaction);
+  return deliveryId;
+}
+
+/** To see whether a receiver works. */
+export async function testEndpoint(transaction: Transaction, tenant: EndpointCommandContext, input: EndpointTarget): Promise<WebhookEndpoint> {
+  const endpoint = await lockEndpoint(transaction, tenant, input.endpointId);
+  if (endpoint.status !== "enabled") throw refuseEndpoint("webhook_endpoint_disabled", endpoint);
+  requireVersion(endpoint, input.expectedVersion);
+  await queuePing(transaction, tenant, endpoint);
+  return endpoint;
+}
