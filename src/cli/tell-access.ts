@@ -16,7 +16,7 @@ export async function tellFromCommand(
   { db, settings, now }: CommandTelling,
 ): Promise<void> {
   if (happened.length === 0) return;
-  const [{ createCommandRender }, { tellAccess }] = await Promise.all([import("#app/command-render.ts"), import("#graph/access/tell-access.ts")]);
+  const [{ createCommandRender }, { tellAccess }] = await Promise.all([import("#app/command-render.ts"), import("#graph/access/access-events.ts")]);
   // Whoever has the shell is staff.
   const cause = { operationId: null, actor: "staff", requestId: null } as const;
   await tellAccess(transaction, happened, { now, cause, render: createCommandRender(db, settings) });

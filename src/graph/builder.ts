@@ -1,20 +1,12 @@
-/** The Pothos builder of the graph: its scalars, who may call what, the limits of a query, and how a broken rule is told. */
+/** The Pothos builder of the graph: scalars, plugins, authorization, the failure of a validation rule, and enums. */
 import SchemaBuilder from "@pothos/core";
 import ComplexityPlugin from "@pothos/plugin-complexity";
 import RelayPlugin from "@pothos/plugin-relay";
 import ScopeAuthPlugin from "@pothos/plugin-scope-auth";
 import ValidationPlugin from "@pothos/plugin-validation";
-import type { Role } from "#access/scopes.ts";
-import type { Viewer } from "#access/viewer.ts";
-import { fail } from "#foundation/failure.ts";
+import { fail, type Failure, type FailureDetail } from "#foundation/failure.ts";
+import { authScopes, type Caller } from "./callers.ts";
 import type { GraphContext } from "./context.ts";
-import { toValidationFailure } from "./validation.ts";
-
-/**
- * Who a field is open to: anonymous callers and integrators come over REST, the roles are those of internal tokens; `system` renders events, and `buyer`
- * is on the page of one checkout session.
- */
-export type Caller = "anonymous" | "api_key" | "oauth" | "system" | "buyer" | Role;
 
 interface OutputScalar<Input, Output = Input> {
   Input: Input;
@@ -69,9 +61,9 @@ export const builder = new SchemaBuilder<GraphTypes>({
     beforeArgOptions: { description: "Only what comes before this cursor." },
   },
   scopeAuth: {
-    authScopes: ({ viewer }) => ({ callers: (callers: readonly Caller[]): boolean => callers.includes(callerOf(viewer)) }),
+    authScopes,
     unauthorizedError: () => fail("role_not_allowed"),
-    // Told before a stream begins, and not by its first event.
+    // Refuses a subscription before its stream begins, not with its first event.
     authorizeOnSubscribe: true,
   },
   validation: { validationError: ({ issues }) => toValidationFailure(issues) },
@@ -79,16 +71,53 @@ export const builder = new SchemaBuilder<GraphTypes>({
   complexity: { disabled: true, defaultListMultiplier: 20 },
 });
 
-export function callerOf(viewer: Viewer): Caller {
-  return viewer.kind === "internal" ? viewer.role : viewer.kind;
+/** The part of a Standard Schema issue that is read here; zod's issues carry the rest. */
+interface Issue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+  readonly code?: string;
+  readonly format?: string;
+  readonly origin?: string;
 }
 
-/** Everything of one merchant, for who runs it. */
-export const staff: readonly Caller[] = ["admin", "operator"];
-/** Reading it, without its buyers. */
-export const readers: readonly Caller[] = ["admin", "operator", "analyst"];
-/** The platform alone. */
-export const platform: readonly Caller[] = ["operator"];
-/** Apps that a merchant has let in, whatever they show. */
-export const integrators: readonly Caller[] = ["api_key", "oauth"];
-export const everybody: readonly Caller[] = ["anonymous", ...integrators, "storefront", "admin", "analyst", "operator"];
+function toValidationFailure(issues: readonly Issue[]): Failure {
+  const details = issues.map(toDetail);
+  return fail("invalid_field", { details, ...(details[0] === undefined ? {} : { message: `${details[0].field}: ${details[0].message}` }) });
+}
+
+function toDetail(issue: Issue): FailureDetail {
+  const path = (issue.path ?? []).map((step) => String(typeof step === "object" ? step.key : step));
+  // An input type is exactly a REST body, so its fields are named as in the body: without the argument's own name.
+  const steps = path[0] === "input" ? path.slice(1) : path;
+  return {
+    in: "body",
+    field: `/${steps.map((step) => step.replaceAll("~", "~0").replaceAll("/", "~1")).join("/")}`,
+    code: ruleOf(issue),
+    message: issue.message,
+  };
+}
+
+/** The same words for the same rules as the gateway's validation uses for JSON Schema's. */
+function ruleOf({ code, origin }: Issue): string {
+  const isLength = origin === "string" || origin === "array";
+  if (code === "too_small") return isLength ? "too_short" : "too_small";
+  if (code === "too_big") return isLength ? "too_long" : "too_large";
+  if (code === "invalid_format") return "pattern_mismatch";
+  if (code === "invalid_type") return "wrong_type";
+  if (code === "invalid_value") return "not_allowed";
+  return "invalid";
+}
+
+interface EnumParts<Value extends string> {
+  readonly description: string;
+  /** The value as stored, and its description. */
+  readonly values: Readonly<Record<Value, string>>;
+}
+
+/** Defines an enum: UPPER_SNAKE in the graph, lower_snake (of scopes with a colon) in the database and over REST. */
+// eslint-disable-next-line typescript/explicit-module-boundary-types -- Pothos infers the ref.
+export function defineEnum<Value extends string>(name: string, { description, values }: EnumParts<Value>) {
+  const defined: Record<string, { value: Value; description: string }> = {};
+  for (const value in values) defined[value.replace(":", "_").toUpperCase()] = { value, description: values[value] };
+  return builder.enumType(name, { description, values: defined });
+}

@@ -12,12 +12,12 @@ import { indexProducts } from "#commerce/search/index-products.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import type { Failure } from "#foundation/failure.ts";
-import { recordMutation } from "#graph/access/record-mutation.ts";
-import { tellAccess } from "#graph/access/tell-access.ts";
+import { recordMutation } from "./record-mutation.ts";
+import { tellAccess } from "./access/access-events.ts";
 import { type Cause, withOutbox } from "#webhooks/outbox.ts";
-import { builder, type Caller, callerOf, staff } from "./builder.ts";
+import { builder } from "./builder.ts";
+import { type Caller, callerOf, ownerOf, staff, tenantOf } from "./callers.ts";
 import type { GraphContext, GraphServices } from "./context.ts";
-import { ownerOf, tenantOf } from "./tenancy.ts";
 
 type Types = (typeof builder)["$inferSchemaTypes"];
 

@@ -12,7 +12,7 @@ import { fail, failAt, type Failure, toErrorBody, toFailure } from "#foundation/
 import { parseAcceptLanguage } from "#foundation/locales.ts";
 import type { Log } from "#foundation/log.ts";
 import { refuseOtherMethods } from "#http/server.ts";
-import { type Asker, createContext, type GraphContext, type GraphServices } from "#graph/context.ts";
+import { type CallerDetails, createContext, type GraphContext, type GraphServices } from "#graph/context.ts";
 import type { Mesh } from "#mesh/open-mesh.ts";
 import { PublicError } from "#mesh/public-error.ts";
 import { isBuyerReference } from "#foundation/text.ts";
@@ -110,7 +110,7 @@ function contextsOf({ services }: Pick<GraphqlOptions, "services">): (request: F
   };
 }
 
-const askerOf = (request: FastifyRequest, viewer: InternalViewer): Omit<Asker, "client"> => ({
+const askerOf = (request: FastifyRequest, viewer: InternalViewer): Omit<CallerDetails, "client"> => ({
   viewer,
   requestId: request.id,
   languages: parseAcceptLanguage(request.headers["accept-language"]),

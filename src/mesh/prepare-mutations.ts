@@ -12,7 +12,7 @@ import {
   type GraphQLSchema,
 } from "graphql";
 import { isIntegrator } from "#access/viewer.ts";
-import { callerOf, staff } from "#graph/builder.ts";
+import { callerOf, staff } from "#graph/callers.ts";
 import { preparationOf } from "#graph/mutation.ts";
 import { contractSchemaOf } from "./contract-schema.ts";
 import { isOwnDocument } from "./compile-document.ts";

@@ -1,9 +1,8 @@
 /** Who did what, for who runs a merchant. */
 import { auditList, type AuditRow } from "#access/audit.ts";
-import { builder, staff } from "#graph/builder.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
+import { ownerOf, staff } from "#graph/callers.ts";
 import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
-import { defineEnum } from "#graph/enums.ts";
-import { ownerOf } from "#graph/tenancy.ts";
 
 const AuditActorEnum = defineEnum("AuditActor", {
   description: "Who did something.",

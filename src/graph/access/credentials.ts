@@ -6,13 +6,13 @@ import { type ApiKeyRow, findInternalTokens, type InternalTokenRow } from "#acce
 import { overlapHours, rotateApiKey } from "#access/keys/rotate-key.ts";
 import { isPerson } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
-import { builder, platform, readers, staff } from "#graph/builder.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
+import { platform, readers, staff } from "#graph/callers.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { accessMutation, loadAnew } from "#graph/mutation.ts";
 import { ApiKeyRef, AppRef, InternalTokenRef } from "#graph/refs.ts";
 import { disableOauthClient, enableOauthClient, oauthClientList, type OauthClientRow } from "#access/oauth/oauth-clients.ts";
 import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
-import { defineEnum } from "#graph/enums.ts";
 import { ScopeEnum } from "./identity.ts";
 import { RoleEnum } from "./tenants.ts";
 

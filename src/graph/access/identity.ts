@@ -3,10 +3,9 @@ import { credentialBuckets, quotas, scaledQuota } from "#access/limits.ts";
 import { apiKeyList, type ApiKeyRow, installationList } from "#access/tenants/read-tenants.ts";
 import { type Scope, scopeDescriptions } from "#access/scopes.ts";
 import { isIntegrator } from "#access/viewer.ts";
-import { builder, everybody, integrators, readers, staff } from "#graph/builder.ts";
-import { defineEnum } from "#graph/enums.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
+import { everybody, integrators, ownerOf, readers, staff } from "#graph/callers.ts";
 import { ApiKeyRef, AppRef, InstallationRef, MerchantRef, OAuthGrantRef, ViewerRef } from "#graph/refs.ts";
-import { ownerOf } from "#graph/tenancy.ts";
 
 export const ModeEnum = defineEnum("Mode", {
   description: "Whether real money moves.",
@@ -98,14 +97,9 @@ ViewerRef.implement({
   }),
 });
 
-const ScopeEnumValues = Object.entries(scopeDescriptions).map(([scope, meaning]) => [
-  scope.replace(":", "_").toUpperCase(),
-  { value: scope as Scope, description: meaning },
-]);
-
-export const ScopeEnum = builder.enumType("Scope", {
+export const ScopeEnum = defineEnum<Scope>("Scope", {
   description: "What an installation or key may do. Spelled `catalog:read` in answers.",
-  values: Object.fromEntries(ScopeEnumValues) as Record<string, { value: Scope; description: string }>,
+  values: scopeDescriptions,
 });
 
 const prefixOf = ({ mode, keyId }: ApiKeyRow): string => `cpk_${mode}_${keyId}`;

@@ -1,8 +1,8 @@
 /** The health of an installation: whether it is ready for its work, and the requests that its credentials sent lately. */
 import { type Check, type Readiness, readinessOf } from "#access/readiness/readiness.ts";
 import { isIntegrator } from "#access/viewer.ts";
-import { builder, integrators, readers, staff } from "#graph/builder.ts";
-import { defineEnum } from "#graph/enums.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
+import { integrators, readers, staff } from "#graph/callers.ts";
 import { ApiKeyRef, InstallationRef } from "#graph/refs.ts";
 import { type ApiRequestRow, requestList } from "#access/requests/request-list.ts";
 import { failuresMax, keptDays, successesMax } from "#access/requests/request-log.ts";

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { changeInstallation, createApp, createInstallation, createMerchant, updateMerchant } from "#access/tenants/tenants.ts";
 import { reindexMerchant } from "#commerce/search/index-products.ts";
-import { builder, platform, staff } from "#graph/builder.ts";
+import { builder } from "#graph/builder.ts";
+import { platform, staff } from "#graph/callers.ts";
 import { expectedVersion } from "#graph/catalog/inputs.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { ModeEnum, ScopeEnum } from "./identity.ts";

@@ -1,7 +1,8 @@
 /** OAuth as its clients see it: how they get tokens, and what a merchant granted to them. */
 import { accessTokenSeconds, authMethods, oauthPaths, signingAlgorithms } from "#access/oauth/oauth-terms.ts";
 import { scopeDescriptions } from "#access/scopes.ts";
-import { builder, readers } from "#graph/builder.ts";
+import { builder } from "#graph/builder.ts";
+import { readers } from "#graph/callers.ts";
 import { InstallationRef, OAuthGrantRef } from "#graph/refs.ts";
 
 OAuthGrantRef.implement({

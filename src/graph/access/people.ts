@@ -14,12 +14,12 @@ import {
 } from "#access/people/staff.ts";
 import { isPerson } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
-import { builder, staff } from "#graph/builder.ts";
+import { builder } from "#graph/builder.ts";
+import { ownerOf, staff } from "#graph/callers.ts";
 import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { accessMutation, loadAnew } from "#graph/mutation.ts";
 import { OAuthGrantRef, StaffAccountRef, ViewerRef } from "#graph/refs.ts";
-import { ownerOf } from "#graph/tenancy.ts";
 
 StaffAccountRef.implement({
   description: "A person of a merchant who may sign in and let apps in.",

@@ -3,9 +3,8 @@ import { registerWarranty, serialNumberMax } from "#commerce/after-sales/registe
 import { type ClaimOutcome, claimTextMax, openWarrantyClaim, resolveWarrantyClaim } from "#commerce/after-sales/warranty-claims.ts";
 import type { ChangedPart } from "#commerce/after-sales/change-part.ts";
 import type { WarrantyView } from "#commerce/orders/render-parts.ts";
-import { builder } from "#graph/builder.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
 import type { GraphContext } from "#graph/context.ts";
-import { defineEnum } from "#graph/enums.ts";
 import { WarrantyClaimKindEnum } from "#graph/orders/order-enums.ts";
 import { orderVersion } from "#graph/orders/order-inputs.ts";
 import { buyersAndStaff, orderMutation } from "#graph/orders/order-mutation.ts";

@@ -3,11 +3,11 @@ import { findSavedAddresses, removeSavedAddress, type SavedAddress, savedAddress
 import { type CartAddressToken, setAddress } from "#commerce/carts/set-address.ts";
 import { setSavedAddress } from "#commerce/carts/set-saved-address.ts";
 import { failAt } from "#foundation/failure.ts";
-import { builder, callerOf } from "#graph/builder.ts";
+import { builder } from "#graph/builder.ts";
+import { callerOf, tenantOf } from "#graph/callers.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { idempotencyKeyArgument, idempotencyKeyDescription } from "#graph/mutation.ts";
 import { CartTotalsRef, DeliveryOptionRef, MaskedAddressRef } from "#graph/refs.ts";
-import { tenantOf } from "#graph/tenancy.ts";
 import { AddressLevelEnum, AddressSetInput, SavedAddressRemoveInput, SavedAddressSetInput, ServiceabilityEnum } from "./cart-types.ts";
 import { cartMutation, changeCartOf, everyClient, frontends } from "./cart-mutation.ts";
 

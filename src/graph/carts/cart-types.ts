@@ -5,10 +5,9 @@ import { noteMax } from "#commerce/carts/end-carts.ts";
 import { linesMax } from "#commerce/carts/change-lines.ts";
 import { quantityMax } from "#commerce/carts/price-lines.ts";
 import { codeLengthMax } from "#commerce/promotions/promotion-codes.ts";
-import { builder } from "#graph/builder.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
 import type { CartStatus, RevocationReason, WarningCode } from "#commerce/carts/cart-aggregate.ts";
 import type { RefusalReason } from "#commerce/promotions/promotion-rule.ts";
-import { defineEnum } from "#graph/enums.ts";
 
 export const CartStatusEnum = defineEnum<CartStatus>("CartStatus", {
   description: "Where a cart is in its life.",

@@ -6,7 +6,8 @@ import { cartList, findCartByToken } from "#commerce/carts/find-carts.ts";
 import { type CartLineView, type CartView, offeredDelivery, toCart } from "#commerce/carts/render-cart.ts";
 import type { WarningView } from "#commerce/carts/warnings.ts";
 import { fail } from "#foundation/failure.ts";
-import { builder, type Caller, callerOf, integrators, readers } from "#graph/builder.ts";
+import { builder } from "#graph/builder.ts";
+import { type Caller, callerOf, integrators, listedOwner, ownerOf, readers, tenantOf, unlessAnalyst } from "#graph/callers.ts";
 import { AvailabilityEnum, type Restriction, RestrictionEnum } from "#graph/catalog/products.ts";
 import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
 import type { GraphContext } from "#graph/context.ts";
@@ -21,8 +22,6 @@ import {
   MoneyRef,
   PromotionStateRef,
 } from "#graph/refs.ts";
-import { listedOwner, ownerOf, tenantOf } from "#graph/tenancy.ts";
-import { unlessAnalyst } from "#graph/untold.ts";
 import { CartStatusEnum, CheckoutStatusEnum, DiscountSourceEnum, RevocationReasonEnum, WarningCodeEnum } from "./cart-types.ts";
 
 MaskedAddressRef.implement({

@@ -1,7 +1,6 @@
 /** What the detail of a product adds to its summary. */
 import type { ProductDetail } from "#commerce/catalog/render-detail.ts";
-import { builder } from "#graph/builder.ts";
-import { defineEnum } from "#graph/enums.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
 import { MoneyRef, ProductDetailRef, VariantViewRef } from "#graph/refs.ts";
 
 const DescriptionFormatEnum = defineEnum("DescriptionFormat", { description: "How a description is written.", values: { markdown: "CommonMark." } });

@@ -2,8 +2,8 @@
 import { toDetail } from "#commerce/catalog/render-detail.ts";
 import type { ProductSummary } from "#commerce/catalog/render-product.ts";
 import { fail } from "#foundation/failure.ts";
-import { builder, everybody } from "#graph/builder.ts";
-import { defineEnum } from "#graph/enums.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
+import { everybody } from "#graph/callers.ts";
 import {
   ImageRef,
   MerchantSummaryRef,

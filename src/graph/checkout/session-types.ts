@@ -3,12 +3,11 @@ import { z } from "zod";
 import { cancelNoteMax } from "#commerce/checkout/cancel-session.ts";
 import { lifetimeMinutes } from "#commerce/checkout/create-session.ts";
 import { codeLengthMax } from "#commerce/promotions/promotion-codes.ts";
-import { builder } from "#graph/builder.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
 import { AddressLevelEnum, OnExistingEnum, PostalAddress } from "#graph/carts/cart-types.ts";
 import type { CancelActor, CancelReason } from "#commerce/carts/session-end.ts";
 import type { SessionPaymentStatus } from "#commerce/checkout/render-session.ts";
 import type { SessionStatus } from "#commerce/checkout/session-aggregate.ts";
-import { defineEnum } from "#graph/enums.ts";
 
 export const SessionStatusEnum = defineEnum<SessionStatus>("HostedCheckoutSessionStatus", {
   description: "Where a checkout session is in its life.",

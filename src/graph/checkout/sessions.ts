@@ -5,14 +5,13 @@ import type { LockedSession } from "#commerce/checkout/change-session.ts";
 import { sessionList } from "#commerce/checkout/find-sessions.ts";
 import { pageUrlOf, toSession } from "#commerce/checkout/render-session.ts";
 import type { SessionAggregate } from "#commerce/checkout/session-aggregate.ts";
-import { builder, readers } from "#graph/builder.ts";
+import { builder } from "#graph/builder.ts";
+import { addressToShow, listedOwner, readers, unlessAnalyst } from "#graph/callers.ts";
 import { isCartVisible, show } from "#graph/carts/carts.ts";
 import { CartStatusEnum } from "#graph/carts/cart-types.ts";
 import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { CartRef, CheckoutSessionRef, MerchantSummaryRef, MoneyRef, type SessionShown } from "#graph/refs.ts";
-import { listedOwner } from "#graph/tenancy.ts";
-import { addressToShow, unlessAnalyst } from "#graph/untold.ts";
 import { CancelActorEnum, CancelReasonEnum, SessionPaymentStatusEnum, SessionStatusEnum } from "./session-types.ts";
 import { isOwnSession, tokenIdOf } from "./session-mutation.ts";
 

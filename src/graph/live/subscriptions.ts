@@ -1,13 +1,13 @@
 /** What can be followed: a cart, an order, the deliveries of an endpoint. Each event is read when it is told, by the same rules as the queries. */
 import { fail } from "#foundation/failure.ts";
 import { isCleanText } from "#foundation/text.ts";
-import { builder, readers } from "#graph/builder.ts";
+import { builder } from "#graph/builder.ts";
+import { ownerOf, readers } from "#graph/callers.ts";
 import { isCartVisible, show } from "#graph/carts/carts.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { isOrderVisible } from "#graph/orders/order-queries.ts";
 import { showOrder } from "#graph/orders/orders.ts";
 import { CartRef, OrderRef, WebhookDeliveryRef } from "#graph/refs.ts";
-import { ownerOf } from "#graph/tenancy.ts";
 import { type DeliveryView, findEndpointOwner, pageOfDeliveries } from "#webhooks/delivery-log.ts";
 import { type DeliveriesStep, followDeliveries, followVersion, stepMax } from "./follow.ts";
 import type { Watch } from "./watch.ts";

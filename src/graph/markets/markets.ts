@@ -1,10 +1,10 @@
 /** Markets: the countries a merchant sells to alike, with their taxes, deliveries and policies. */
 import type { DeliveryMethodRow, PolicyRow, TaxRateRow } from "#commerce/markets/read-markets.ts";
 import { money } from "#foundation/money.ts";
-import { builder, readers } from "#graph/builder.ts";
+import { builder } from "#graph/builder.ts";
+import { readers, tenantOf } from "#graph/callers.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { MarketRef, MerchantRef, MoneyRef } from "#graph/refs.ts";
-import { tenantOf } from "#graph/tenancy.ts";
 
 export const TaxRate = builder.objectRef<TaxRateRow>("TaxRate").implement({
   description: "The tax of a country or of one of its regions.",

@@ -1,10 +1,10 @@
 /** What belongs to an order and has a life of its own: fulfillments, payments, refunds, returns and warranty registrations. */
 import type { LineQuantity, OrderWarranty, ReturnLine } from "#commerce/orders/order-aggregate.ts";
 import type { RefundView } from "#commerce/orders/render-parts.ts";
-import { builder, callerOf, staff } from "#graph/builder.ts";
+import { builder } from "#graph/builder.ts";
+import { callerOf, staff, unlessAnalyst } from "#graph/callers.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { FulfillmentRef, MoneyRef, PaymentRef, RefundRef, ReturnRef, WarrantyRef } from "#graph/refs.ts";
-import { unlessAnalyst } from "#graph/untold.ts";
 import {
   FulfillmentStatusEnum,
   FulfillmentTypeEnum,

@@ -5,7 +5,7 @@ import { builder } from "#graph/builder.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { type Restriction, RestrictionEnum } from "#graph/catalog/products.ts";
 import { ImageRef, MoneyRef } from "#graph/refs.ts";
-import { unlessAnalyst } from "#graph/untold.ts";
+import { unlessAnalyst } from "#graph/callers.ts";
 import { OrderActorEnum } from "./order-enums.ts";
 import { forStaff, OrderLineQuantity } from "./order-parts.ts";
 

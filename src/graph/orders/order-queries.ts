@@ -1,15 +1,13 @@
 /** How orders, and what belongs to them, are found. */
-import type { OrderPart } from "#commerce/orders/change-order.ts";
-import { isForeignOrder } from "#commerce/orders/change-order.ts";
-import { findLonePayment, findLoneRefund, findPartOwner, orderList } from "#commerce/orders/find-orders.ts";
+import { findLonePayment, findLoneRefund, findPartOwner, isForeignOrder, orderList, type OrderPart } from "#commerce/orders/find-orders.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { type OrderPartViews, toParts } from "#commerce/orders/render-parts.ts";
 import { fail } from "#foundation/failure.ts";
-import { builder, type Caller, callerOf, integrators, readers } from "#graph/builder.ts";
+import { builder } from "#graph/builder.ts";
+import { type Caller, callerOf, integrators, listedOwner, ownerOf, readers } from "#graph/callers.ts";
 import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { FulfillmentRef, OrderRef, type OrderShown, PaymentRef, RefundRef, ReturnRef, WarrantyRef } from "#graph/refs.ts";
-import { listedOwner, ownerOf } from "#graph/tenancy.ts";
 import { OrderStatusEnum } from "./order-enums.ts";
 import { actorOf } from "./order-mutation.ts";
 import { showOrder } from "./orders.ts";

@@ -18,7 +18,7 @@ import {
   ReturnRef,
   WarrantyRef,
 } from "#graph/refs.ts";
-import { unlessAnalyst } from "#graph/untold.ts";
+import { unlessAnalyst } from "#graph/callers.ts";
 import { openPersonalData, type PersonalData } from "#commerce/addresses/personal-data.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 import { OrderFulfillmentStatusEnum, OrderPaymentStatusEnum, OrderReturnStatusEnum, OrderStatusEnum } from "./order-enums.ts";

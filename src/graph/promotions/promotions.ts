@@ -4,12 +4,11 @@ import { integerFaults, requireNoFaults } from "#foundation/faults.ts";
 import type { PromotionKind, PromotionStatus } from "#commerce/promotions/promotion-rule.ts";
 import { type PromotionCodeRow, promotionList } from "#commerce/promotions/read-promotions.ts";
 import { money } from "#foundation/money.ts";
-import { builder, readers, staff } from "#graph/builder.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
+import { ownerOf, readers, staff } from "#graph/callers.ts";
 import { connectionOf, type ConnectionOf, listTypes, pageCost, pageSizeDefault, pageSizeMax } from "#graph/connections.ts";
 import type { GraphContext } from "#graph/context.ts";
-import { defineEnum } from "#graph/enums.ts";
 import { MerchantRef, MoneyRef, PromotionCodeRef, PromotionRef } from "#graph/refs.ts";
-import { ownerOf } from "#graph/tenancy.ts";
 
 export const PromotionKindEnum = defineEnum<PromotionKind>("PromotionKind", {
   description: "What a promotion takes off.",

@@ -13,10 +13,9 @@ import {
   periodDaysMax,
   toPeriod,
 } from "#foundation/period.ts";
-import { builder } from "#graph/builder.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
 import type { GraphContext } from "#graph/context.ts";
-import { defineEnum } from "#graph/enums.ts";
-import { listedOwner } from "#graph/tenancy.ts";
+import { listedOwner } from "#graph/callers.ts";
 
 export const IntervalEnum = defineEnum<Interval>("ReportInterval", {
   description: "What a report's time is cut into.",

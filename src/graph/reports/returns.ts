@@ -2,7 +2,8 @@
 import { readReturns, type ReturnFigures, type ReturnReport } from "#commerce/reports/return-report.ts";
 import type { Period } from "#foundation/period.ts";
 import { ReturnReasonEnum } from "#graph/orders/after-sales-eligibility.ts";
-import { builder, readers } from "#graph/builder.ts";
+import { builder } from "#graph/builder.ts";
+import { readers } from "#graph/callers.ts";
 import { ReturnKindEnum } from "#graph/orders/order-enums.ts";
 import { marketArgs, PeriodRef, readShopReport, reportArgs, reportCost } from "./report-period.ts";
 

@@ -1,7 +1,8 @@
 /** The reports on selling: sales by currency, the funnel from cart to order, and what promotions brought. */
 import { readSales, type SalesFigures, type SalesOfCurrency } from "#commerce/reports/sales-report.ts";
 import type { Bucket, Period } from "#foundation/period.ts";
-import { builder, readers } from "#graph/builder.ts";
+import { builder } from "#graph/builder.ts";
+import { readers } from "#graph/callers.ts";
 import { type FunnelFigures, type FunnelReport, readFunnel, type SessionOutcome } from "#commerce/reports/funnel-report.ts";
 import { CancelReasonEnum, SessionStatusEnum } from "#graph/checkout/session-types.ts";
 import { type PromotedFigures, type PromotionReport, readPromotions } from "#commerce/reports/promotion-report.ts";

@@ -2,8 +2,8 @@
 import { readSearches, type SearchFigures, type SearchReport } from "#commerce/reports/search-report.ts";
 import { clientsMin } from "#commerce/search/search-counts.ts";
 import type { Period } from "#foundation/period.ts";
-import { builder, readers } from "#graph/builder.ts";
-import { listedOwner } from "#graph/tenancy.ts";
+import { builder } from "#graph/builder.ts";
+import { listedOwner, readers } from "#graph/callers.ts";
 import { bucketsCost, firstArgs, firstCost, PeriodRef, periodOf, reportArgs, totalsCost } from "./report-period.ts";
 
 const Figures = builder.interfaceRef<SearchFigures>("SearchFigures").implement({

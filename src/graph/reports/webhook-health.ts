@@ -1,9 +1,9 @@
 /** The report on how webhooks arrive, which the console draws. */
 import { bucketsOf, type Bucket, type Period } from "#foundation/period.ts";
-import { builder, readers } from "#graph/builder.ts";
+import { builder } from "#graph/builder.ts";
+import { listedOwner, readers } from "#graph/callers.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
-import { listedOwner } from "#graph/tenancy.ts";
-import { ErrorCodeEnum } from "#graph/webhooks/deliveries.ts";
+import { ErrorCodeEnum } from "#graph/webhooks/event-log.ts";
 import { endpointsShownMax, type HealthFigures, type HealthReport, readHealth } from "#webhooks/health-report.ts";
 import { BucketRef, bucketsCost, intervalArgs, PeriodRef, periodOf, reportArgs, spreadCost, totalsCost, zoneArgs } from "./report-period.ts";
 

@@ -1,7 +1,7 @@
 /** Writes down who changed what, in the transaction of the change. Every mutation of the graph knows its own name (graph/schema.ts), so none is left out. */
 import { appendAudit, auditedActor, idIn } from "#access/audit.ts";
 import type { Transaction } from "#database/transaction.ts";
-import type { CalledMutation, GraphContext } from "#graph/context.ts";
+import type { CalledMutation, GraphContext } from "./context.ts";
 
 interface Change {
   /** Null: the platform's, or that of what was changed. */
