@@ -2,9 +2,8 @@
 import type { ReturnRules } from "#commerce/markets/policy-rules.ts";
 import { isOver, type Window } from "#commerce/orders/order-terms.ts";
 import type { OrderAggregate, OrderLine, OrderReturn } from "#commerce/orders/order-aggregate.ts";
-import { unsentIntangibles } from "#commerce/orders/cancellation/eligibility.ts";
+import { unsentIntangibles, wantedOf } from "#commerce/orders/order-statuses.ts";
 import type { ReturnStatus } from "#commerce/orders/order-states.ts";
-import { wantedOf } from "#commerce/orders/order-statuses.ts";
 import type { Asked } from "./option.ts";
 import { type AfterSalesReason, obstacle } from "./reasons.ts";
 

@@ -1,6 +1,7 @@
 /** A buyer, or the merchant for the buyer, registers the warranty of a line that has arrived: as the order was placed with it, whatever is sold now. */
 import { type Faults, refuseAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { changeLocked, lockOrder, type OrderTarget, type OrderTenant, refuseOrder } from "#commerce/orders/change-order.ts";
+import { changeLocked, lockOrder, type OrderTarget, type OrderTenant } from "#commerce/orders/change-order.ts";
+import { refuseOrder } from "#commerce/orders/order-checks.ts";
 import { dayEndAfter, deliveredAtOf, policyOf } from "#commerce/orders/order-terms.ts";
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";

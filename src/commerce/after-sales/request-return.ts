@@ -3,8 +3,8 @@
  * the same facts; what needs nobody's consent is approved in the same transaction.
  */
 import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { changeLocked, lockOrder, orderConflict, type OrderOutcome, type OrderTarget, type OrderTenant } from "#commerce/orders/change-order.ts";
-import { chosenFaults, noteMax, requireChoosable, requireKnownLines } from "#commerce/orders/order-checks.ts";
+import { changeLocked, lockOrder, type OrderOutcome, type OrderTarget, type OrderTenant } from "#commerce/orders/change-order.ts";
+import { chosenFaults, noteMax, orderConflict, requireChoosable, requireKnownLines } from "#commerce/orders/order-checks.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";

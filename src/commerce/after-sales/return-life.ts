@@ -8,7 +8,7 @@ import { type OrderHappening, orderIdOf, type OrderOutcome, type OrderTenant } f
 import type { LineQuantity, OrderAggregate, OrderReturn, ReturnLine } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { unsentIntangibles } from "#commerce/orders/cancellation/eligibility.ts";
+import { unsentIntangibles } from "#commerce/orders/order-statuses.ts";
 import { cancelUnits } from "#commerce/orders/cancellation/cancel-order.ts";
 import { type ChangedPart, changePart } from "./change-part.ts";
 import { cancelReplacement, createReplacement, isReplacementSent, sendsReplacement } from "./exchange.ts";

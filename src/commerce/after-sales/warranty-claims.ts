@@ -8,6 +8,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { fail, type Failure, type FailureConflict } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { type ChangedPart, changePart } from "./change-part.ts";
+import { benefitLeft, openGrants } from "./warranty-options.ts";
 
 export const claimKinds = ["repair", "replacement"] as const;
 export type ClaimKind = (typeof claimKinds)[number];
@@ -109,15 +110,6 @@ function requireClaimable(warranty: OrderWarranty, { kind, now }: { readonly kin
   const open = warranty.claims.find(({ status }) => status === "open");
   if (open !== undefined) throw refuseWarranty(warranty, { reason: "claim_open", data: { claimId: open.id } });
   requireBenefit(warranty, kind);
-}
-
-export function benefitLeft({ repairsLeft, replacementsLeft }: OrderWarranty, kind: ClaimKind): number {
-  return kind === "repair" ? repairsLeft : replacementsLeft;
-}
-
-/** Claims that were accepted, and that nothing has come back under yet: each grants one. */
-export function openGrants({ claims }: OrderWarranty, kind: ClaimKind): string[] {
-  return claims.filter((claim) => claim.kind === kind && claim.status === "accepted" && claim.returnId === null).map(({ id }) => id);
 }
 
 function requireBenefit(warranty: OrderWarranty, kind: ClaimKind): void {

@@ -6,7 +6,6 @@ import { type AfterSalesOption, type AskedOfLine, type OptionTerms, registration
 import { orderObstacles, returnable } from "./obstacles.ts";
 import { type AfterSalesReason, obstacle, reasonsByKind } from "./reasons.ts";
 import { merchantsPostage, sendingMethods } from "./return-options.ts";
-import { benefitLeft, openGrants } from "./warranty-claims.ts";
 
 export type Remedy = "repair" | "replacement";
 
@@ -88,4 +87,13 @@ function termsOf(asked: AskedOfLine, kind: Remedy): OptionTerms {
     settlement: kind === "replacement" ? ["replacement"] : [],
     evidenceRequired: [hasSerial ? "serial_number" : "receipt"],
   };
+}
+
+export function benefitLeft({ repairsLeft, replacementsLeft }: OrderWarranty, kind: Remedy): number {
+  return kind === "repair" ? repairsLeft : replacementsLeft;
+}
+
+/** Claims that were accepted, and that nothing has come back under yet: each grants one. */
+export function openGrants({ claims }: OrderWarranty, kind: Remedy): string[] {
+  return claims.filter((claim) => claim.kind === kind && claim.status === "accepted" && claim.returnId === null).map(({ id }) => id);
 }

@@ -1,14 +1,12 @@
 /** Takes money that was authorized. Here the provider is asked for it; what it answers is written when it has answered. */
-import {} from "#foundation/events.ts";
 import { requireNoFaults } from "#foundation/faults.ts";
 import { queueOperation } from "#commerce/payments/payment-operations.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { money } from "#foundation/money.ts";
-import { amountFaults, type AmountInput, requireCurrency } from "./order-checks.ts";
-import { changeLocked, type OrderTenant, refuseOrder } from "./change-order.ts";
+import { changeLocked, type OrderTenant } from "./change-order.ts";
+import { amountFaults, type AmountInput, refuseOrder, requireCurrency, requireNoDispute } from "./order-checks.ts";
 import type { OrderAggregate } from "./order-aggregate.ts";
 import { capturableMinor, lockWithOrder, type PaymentOfOrder, type PaymentTarget } from "./order-payment.ts";
-import { requireNoDispute } from "./queue-refund.ts";
 
 export interface PaymentCaptureInput extends PaymentTarget {
   /** Left out: all that is authorized and still owed. */

@@ -8,10 +8,12 @@ import type { CartTenant } from "#commerce/carts/change-cart.ts";
 import type { Expected } from "#commerce/carts/cart-status.ts";
 import { toId } from "#commerce/catalog/write-tenant.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
+import { fail } from "#foundation/failure.ts";
 import { type EventType, eventTypes } from "#webhooks/event-types.ts";
 import type { Cancellation, CancellationRequest, OrderAggregate } from "./order-aggregate.ts";
 import type { OrderActor, OrderStatus } from "./order-states.ts";
+import { isForeignOrder, type OrderPart, partTables } from "./find-orders.ts";
+import { refuseOrder } from "./order-checks.ts";
 import { findOrders } from "./read-orders.ts";
 import { deriveStatuses } from "./order-statuses.ts";
 
@@ -87,16 +89,6 @@ export async function lockOrder(
   return order;
 }
 
-/** Where each kind of part stands. */
-export const partTables = {
-  payment: "payment",
-  refund: "refund",
-  fulfillment: "fulfillment",
-  return: "order_return",
-  warranty: "warranty_registration",
-} as const;
-export type OrderPart = keyof typeof partTables;
-
 /** The order that a part belongs to; of another merchant's, and of one without an order, there is none. */
 export async function orderIdOf(
   transaction: Transaction,
@@ -108,14 +100,6 @@ export async function orderIdOf(
   const orderId = rows[0]?.orderId;
   if (orderId === null || orderId === undefined) throw fail("resource_not_found");
   return orderId;
-}
-
-/** A buyer's frontend sees the orders of the buyer it acts for, and no others. */
-export function isForeignOrder(
-  { buyerReference }: Pick<OrderAggregate, "buyerReference">,
-  asker: { readonly actor: OrderActor; readonly buyerReference: string | null },
-): boolean {
-  return asker.actor === "buyer" ? buyerReference === null || buyerReference !== asker.buyerReference : false;
 }
 
 export interface LockedChange extends Expected {
@@ -244,19 +228,4 @@ function previousStatuses(before: OrderAggregate, after: OrderAggregate): Record
   const names = ["status", "paymentStatus", "fulfillmentStatus", "returnStatus"] as const;
   const changed = names.filter((name) => before[name] !== after[name]);
   return changed.length === 0 ? null : Object.fromEntries(changed.map((name) => [name, before[name]]));
-}
-
-export interface RefusedOrder {
-  readonly reason?: string | null;
-  readonly data?: Readonly<Record<string, unknown>>;
-  readonly message?: string;
-}
-
-/** A 409 that says what the order is like, so that the caller need not ask. */
-export function refuseOrder(code: FailureCode, order: OrderAggregate, { message, ...refused }: RefusedOrder = {}): Failure {
-  return fail(code, { conflict: orderConflict(order, refused), ...(message === undefined ? {} : { message }) });
-}
-
-export function orderConflict(order: OrderAggregate, { reason = null, data = {} }: Omit<RefusedOrder, "message"> = {}): FailureConflict {
-  return { resource: "order", id: order.id, currentStatus: order.status, currentVersion: order.version, reason, data };
 }

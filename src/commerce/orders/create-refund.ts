@@ -5,12 +5,22 @@
 import { sql } from "kysely";
 import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { amountFaults, type AmountInput, chosenFaults, noteMax, requireChoosable, requireCurrency, requireKnownLines } from "./order-checks.ts";
+import { changeLocked, lockOrder, type OrderOutcome, type OrderTarget, type OrderTenant } from "./change-order.ts";
+import { queueRefund, refuseAmount } from "./queue-refund.ts";
+import {
+  amountFaults,
+  type AmountInput,
+  chosenFaults,
+  noteMax,
+  refuseOrder,
+  requireChoosable,
+  requireCurrency,
+  requireKnownLines,
+  requireNoDispute,
+} from "./order-checks.ts";
 import { refundableMinor, shippingLeftMinor, unitsValueMinor } from "./order-value.ts";
-import { changeLocked, lockOrder, type OrderOutcome, type OrderTarget, type OrderTenant, refuseOrder } from "./change-order.ts";
 import type { LineQuantity, OrderAggregate, OrderLine, OrderRefund } from "./order-aggregate.ts";
 import { needsFulfillment, wantedOf } from "./order-statuses.ts";
-import { queueRefund, refuseAmount, requireNoDispute } from "./queue-refund.ts";
 
 export const refundReasons = [
   "requested_by_customer",

@@ -4,7 +4,8 @@
  */
 import { statusByAmounts } from "#commerce/payments/save-payment.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { changeLocked, type OrderOutcome, type OrderTenant, refuseOrder } from "./change-order.ts";
+import { changeLocked, type OrderOutcome, type OrderTenant } from "./change-order.ts";
+import { refuseOrder } from "./order-checks.ts";
 import type { OrderAggregate, OrderPayment } from "./order-aggregate.ts";
 import { lockWithOrder, type PaymentOfOrder, type PaymentTarget } from "./order-payment.ts";
 

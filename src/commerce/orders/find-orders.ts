@@ -4,9 +4,8 @@ import { toId } from "#commerce/catalog/write-tenant.ts";
 import type { Tables } from "#database/tables.ts";
 import type { Reader } from "#database/transaction.ts";
 import { utc } from "#database/sql-fragments.ts";
-import { type OrderPart, partTables } from "./change-order.ts";
-import type { OrderPayment, OrderRefund } from "./order-aggregate.ts";
-import type { OrderStatus } from "./order-states.ts";
+import type { OrderAggregate, OrderPayment, OrderRefund } from "./order-aggregate.ts";
+import type { OrderActor, OrderStatus } from "./order-states.ts";
 import { type PaymentView, type RefundView, toPayment, toRefund } from "./render-parts.ts";
 
 export interface OrderFilter {
@@ -59,4 +58,23 @@ export async function findLoneRefund(reader: Reader, id: string): Promise<Refund
     from refund where id = ${toId(id)} and order_id is null`.execute(reader);
   const [refund] = rows;
   return refund === undefined ? null : toRefund(refund, { currency: refund.currency, orderId: null });
+}
+
+/** The table of each kind of part. */
+export const partTables = {
+  payment: "payment",
+  refund: "refund",
+  fulfillment: "fulfillment",
+  return: "order_return",
+  warranty: "warranty_registration",
+} as const;
+
+export type OrderPart = keyof typeof partTables;
+
+/** A buyer's frontend sees the orders of the buyer it acts for, and no others. */
+export function isForeignOrder(
+  { buyerReference }: Pick<OrderAggregate, "buyerReference">,
+  asker: { readonly actor: OrderActor; readonly buyerReference: string | null },
+): boolean {
+  return asker.actor === "buyer" ? buyerReference === null || buyerReference !== asker.buyerReference : false;
 }

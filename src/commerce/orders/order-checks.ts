@@ -1,8 +1,7 @@
-/** Lines of an order that a change is about, with how many units of each. */
+/** Checks that several changes of an order share: of its lines, of amounts and of its payments; and how an order refuses a change. */
 import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults } from "#foundation/faults.ts";
-import { fail } from "#foundation/failure.ts";
+import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
-import { orderConflict } from "./change-order.ts";
 import type { LineQuantity, OrderAggregate } from "./order-aggregate.ts";
 
 const linesMax = 200;
@@ -78,4 +77,25 @@ export function amountFaults(amount: AmountInput | null | undefined): Faults {
 export function requireCurrency({ currency }: OrderAggregate, amount: AmountInput | null | undefined): void {
   if (amount === null || amount === undefined || amount.currency === currency) return;
   requireNoFaults([faultAt("/amount/currency", "currency_mismatch", "It must be the order's currency.")]);
+}
+
+export interface RefusedOrder {
+  readonly reason?: string | null;
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly message?: string;
+}
+
+/** A 409 that says what the order is like, so that the caller need not ask. */
+export function refuseOrder(code: FailureCode, order: OrderAggregate, { message, ...refused }: RefusedOrder = {}): Failure {
+  return fail(code, { conflict: orderConflict(order, refused), ...(message === undefined ? {} : { message }) });
+}
+
+export function orderConflict(order: OrderAggregate, { reason = null, data = {} }: Omit<RefusedOrder, "message"> = {}): FailureConflict {
+  return { resource: "order", id: order.id, currentStatus: order.status, currentVersion: order.version, reason, data };
+}
+
+/** A payment that is disputed is with the bank: nothing is taken from it or added to it meanwhile. */
+export function requireNoDispute(order: OrderAggregate): void {
+  if (!order.payments.some(({ disputedAt }) => disputedAt !== null)) return;
+  throw refuseOrder("invalid_state", order, { reason: "payment_disputed", message: "The order's payment is disputed." });
 }

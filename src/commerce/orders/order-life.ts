@@ -1,7 +1,8 @@
 /** An order is taken on by its merchant, stopped for a while, and let go on. It completes by itself. */
 import { requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { changeOrder, type OrderOutcome, type OrderTarget, type OrderTenant, refuseOrder } from "./change-order.ts";
+import { changeOrder, type OrderOutcome, type OrderTarget, type OrderTenant } from "./change-order.ts";
+import { refuseOrder } from "./order-checks.ts";
 import type { OrderAggregate } from "./order-aggregate.ts";
 import type { OrderStatus } from "./order-states.ts";
 

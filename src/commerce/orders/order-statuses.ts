@@ -153,3 +153,9 @@ export function unreservedUnits({ fulfillments }: Fulfilled, id: string): number
   const lines = fulfillments.filter(({ returnId }) => returnId === null).flatMap((fulfillment) => fulfillment.lines);
   return lines.reduce((sum, { lineId, unreserved = 0 }) => (lineId === id ? sum + unreserved : sum), 0);
 }
+
+/** Services, and digital things that nobody has given out yet: ordered, not sent, and not paid back. */
+export function unsentIntangibles(line: OrderLine): number {
+  if (line.requiresShipping) return 0;
+  return Math.max(0, wantedOf(line) - line.shipped - Math.max(0, line.refunded - line.shipped));
+}

@@ -2,14 +2,14 @@
  * Gives money back: finds the payment that has it, writes the refund down and asks the provider for it. What the order makes of it (events, what is
  * still owed) is the caller's, who holds the order.
  */
-import {} from "#foundation/events.ts";
 import { sql } from "kysely";
 import { queueOperation } from "#commerce/payments/payment-operations.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { money } from "#foundation/money.ts";
 import { refundableMinor } from "./order-value.ts";
-import { type OrderTenant, refuseOrder } from "./change-order.ts";
+import type { OrderTenant } from "./change-order.ts";
+import { refuseOrder, requireNoDispute } from "./order-checks.ts";
 import type { OrderAggregate, OrderPayment, OrderRefund } from "./order-aggregate.ts";
 
 export interface RefundToQueue {
@@ -44,12 +44,6 @@ export async function queueRefund(transaction: Transaction, tenant: OrderTenant,
 /** Captured by it, and neither given back nor about to be. */
 function refundableOf({ capturedMinor, refundedMinor, pending }: OrderPayment): number {
   return pending.reduce((left, { kind, amountMinor }) => (kind === "refund" ? left - amountMinor : left), capturedMinor - refundedMinor);
-}
-
-/** A payment that is disputed is with the bank: nothing is taken from it or added to it meanwhile. */
-export function requireNoDispute(order: OrderAggregate): void {
-  if (!order.payments.some(({ disputedAt }) => disputedAt !== null)) return;
-  throw refuseOrder("invalid_state", order, { reason: "payment_disputed", message: "The order's payment is disputed." });
 }
 
 export function refuseAmount(order: OrderAggregate): Error {

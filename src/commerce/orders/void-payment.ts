@@ -1,9 +1,9 @@
 /** Lets go what was authorized and not captured: because the merchant wants it, or because nothing is owed any more that it could be captured for. */
-import {} from "#foundation/events.ts";
 import { queueOperation } from "#commerce/payments/payment-operations.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { uncapturedMinor } from "./order-value.ts";
-import { changeLocked, type OrderTenant, refuseOrder } from "./change-order.ts";
+import { changeLocked, type OrderTenant } from "./change-order.ts";
+import { refuseOrder } from "./order-checks.ts";
 import type { OrderAggregate, OrderPayment } from "./order-aggregate.ts";
 import { lockWithOrder, type PaymentTarget, stillOwedMinor } from "./order-payment.ts";
 

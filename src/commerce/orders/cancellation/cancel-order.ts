@@ -19,9 +19,8 @@ import {
   type OrderOutcome,
   type OrderTarget,
   type OrderTenant,
-  refuseOrder,
 } from "#commerce/orders/change-order.ts";
-import { chosenFaults, noteMax, requireChoosable, requireKnownLines } from "#commerce/orders/order-checks.ts";
+import { chosenFaults, noteMax, refuseOrder, requireChoosable, requireKnownLines } from "#commerce/orders/order-checks.ts";
 import type { CancellationRequest, LineQuantity, OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { coverRefund, queueRefund } from "#commerce/orders/queue-refund.ts";

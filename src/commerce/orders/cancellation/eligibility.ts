@@ -20,7 +20,7 @@ import {
   withdrawalFromPlacing,
   withdrawalWindow,
 } from "#commerce/orders/order-terms.ts";
-import { authorizedMinor, wantedOf } from "#commerce/orders/order-statuses.ts";
+import { authorizedMinor, unsentIntangibles, wantedOf } from "#commerce/orders/order-statuses.ts";
 
 export interface CancellationLine {
   readonly lineId: string;
@@ -238,9 +238,3 @@ function withdrawalWindows(order: OrderAggregate): Window[] {
 
 const isKept = ({ shipped, returned, returnRequested }: OrderLine): boolean => shipped > returned + returnRequested;
 const isAny = ({ restrictions }: OrderLine, some: readonly string[]): boolean => some.some((restriction) => restrictions.includes(restriction));
-
-/** Services, and digital things that nobody has given out yet: ordered, not sent, and not paid back. */
-export function unsentIntangibles(line: OrderLine): number {
-  if (line.requiresShipping) return 0;
-  return Math.max(0, wantedOf(line) - line.shipped - Math.max(0, line.refunded - line.shipped));
-}

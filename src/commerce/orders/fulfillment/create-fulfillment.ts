@@ -3,8 +3,8 @@ import { type Faults, faultAt, requireNoFaults, textFaults } from "#foundation/f
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import { changeLocked, lockOrder, orderConflict, type OrderTarget, type OrderTenant, refuseOrder } from "#commerce/orders/change-order.ts";
-import { chosenFaults, requireKnownLines } from "#commerce/orders/order-checks.ts";
+import { changeLocked, lockOrder, type OrderTarget, type OrderTenant } from "#commerce/orders/change-order.ts";
+import { chosenFaults, orderConflict, refuseOrder, requireKnownLines } from "#commerce/orders/order-checks.ts";
 import { needsFulfillment, unitsIn, unsendableUnits, wantedOf } from "#commerce/orders/order-statuses.ts";
 import { type FulfillmentType, isLive, requireStanding } from "./fulfillment-rules.ts";
 import type { FulfillmentLine, LineQuantity, OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";

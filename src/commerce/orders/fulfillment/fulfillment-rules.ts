@@ -1,7 +1,7 @@
 /** Where a fulfillment may go from where it is, by how it reaches the buyer, and what an order must be like for that. Stands here alone. */
 import { fail, type Failure } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
-import { type RefusedOrder, refuseOrder } from "#commerce/orders/change-order.ts";
+import { type RefusedOrder, refuseOrder } from "#commerce/orders/order-checks.ts";
 import type { OrderAggregate, OrderFulfillment, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { FulfillmentStatus } from "#commerce/orders/order-states.ts";
 
