@@ -1,19 +1,32 @@
-/** The merchant's console with what it needs of the floors beside it: the limiters. */
-import type { FastifyInstance } from "fastify";
+/**
+ * The merchants' console: signing in, the page that its script runs in, signing out. Every sign-in begins a session of its own and ends the session that the
+ * browser had before.
+ */
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "#foundation/log.ts";
 import { addressKey, createLoginLimit } from "#http/caller.ts";
 import { type RateLimiter, takeOne } from "#http/rate-limiter.ts";
 import { refuseOtherMethods } from "#http/server.ts";
 import type { GraphServices } from "#graph/context.ts";
-import { consoleRoutes, mountConsole } from "./mount-console.ts";
+import { appendAudit } from "#access/audit.ts";
+import { createSignIn, type LoginLimit, nothingTyped, type SignIn, type SignInFault, signInFault, typedIn } from "#access/people/sign-in.ts";
+import { createStaffSession, endStaffSession, findStaffSession, recordSessionUse, type StaffSession } from "#access/people/staff-sessions.ts";
+import type { StaffViewer } from "#access/people/staff.ts";
+import type { Database } from "#database/connect.ts";
+import { inTransaction, type Transaction } from "#database/transaction.ts";
+import type { Clock } from "#foundation/clock.ts";
+import { assetOf, basePathOf } from "#pages/shared/assets.ts";
+import { formOf, isFromHere, takeForms } from "#http/body.ts";
+import { clearConsoleCookie, readConsoleCookie, setConsoleCookie } from "#http/staff-session.ts";
+import { againFromHere, answerOnPage, consolePage, consoleSignInPage, foreignPage, showPage, suspendedPage } from "./console-pages.ts";
 
-export interface ConsoleParts {
+export interface ConsoleOptions {
   readonly services: GraphServices;
   readonly limiter: RateLimiter;
   readonly log: Log;
 }
 
-export function mountMerchantConsole(server: FastifyInstance, { services: { db, clock, publicUrl }, limiter, log }: ConsoleParts): void {
+export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (server, { services: { db, clock, publicUrl }, limiter, log }) => {
   mountConsole(server, {
     db,
     clock,
@@ -24,4 +37,136 @@ export function mountMerchantConsole(server: FastifyInstance, { services: { db, 
     limitAddress: async (request, reply) => takeOne(limiter, reply, { bucket: "anon-read", key: addressKey(request.ip) }),
   });
   for (const [path, methods] of consoleRoutes) refuseOtherMethods(server, path, methods);
+};
+
+/**
+ * The merchant's console: signing in, the page that its script runs in, signing out. Every sign-in begins a session of its own, and whatever session the
+ * browser had before ends with it.
+ */
+interface ConsoleServices {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly publicUrl: string;
+  readonly log: Log;
+  readonly loginLimit: LoginLimit;
+  /** Counts a request that anybody may send by the address it comes from; fails with `rate_limited` when there were too many. */
+  readonly limitAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+}
+
+interface Visit {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** The methods that each address takes; all others are to be refused. */
+const consoleRoutes: readonly (readonly [path: string, methods: readonly string[]])[] = [
+  ["/console", ["GET"]],
+  ["/console/*", ["GET"]],
+  ["/console/sign-in", ["GET", "POST"]],
+  ["/console/sign-out", ["GET", "POST"]],
+];
+
+function mountConsole(server: FastifyInstance, services: ConsoleServices): void {
+  const { publicUrl } = services;
+  const { origin } = new URL(publicUrl);
+  const home = `${basePathOf(publicUrl)}/console`;
+  const signIn = createSignIn(services);
+  void server.register((pages, _options, done) => {
+    pages.setErrorHandler(answerOnPage(services.log));
+    takeForms(pages);
+    pages.addHook("onRequest", services.limitAddress);
+    for (const path of ["/console", "/console/*"]) pages.get(path, (request, reply) => showConsole({ request, reply }, services));
+    for (const path of ["/console/sign-in", "/console/sign-out"]) pages.get(path, (_request, reply) => reply.redirect(home, 303));
+    pages.post("/console/sign-in", (request, reply) =>
+      isFromHere(request, origin) ? answerSignIn({ request, reply }, services, signIn) : refuseForeign(reply, publicUrl),
+    );
+    pages.post("/console/sign-out", (request, reply) =>
+      isFromHere(request, origin) ? answerSignOut({ request, reply }, services) : refuseForeign(reply, publicUrl),
+    );
+    done();
+  });
+}
+
+/** Also told who came by another of the host's names: a cookie set there would be of no use here. */
+const refuseForeign = (reply: FastifyReply, publicUrl: string): FastifyReply => showPage(reply.code(403), foreignPage(publicUrl));
+
+async function showConsole({ request, reply }: Visit, services: ConsoleServices): Promise<FastifyReply> {
+  const { db, publicUrl } = services;
+  const session = await sessionOf(request, services);
+  const next = placeAfter(request.url);
+  if (session === undefined) {
+    if (request.headers["sec-fetch-site"] === "cross-site") return showPage(reply, againFromHere(basePathOf(publicUrl) + next));
+    return showPage(reply, consoleSignInPage({ next, publicUrl, email: "", fault: undefined }));
+  }
+  if (session.isSuspended) return showPage(reply.code(403), suspendedPage(session, publicUrl));
+  const { secret } = session;
+  void recordSessionUse(db, secret, services.clock.now()).catch(() => undefined);
+  return showPage(reply, consolePage(session, { asset: assetOf("console", publicUrl), publicUrl }));
+}
+
+async function sessionOf(
+  request: FastifyRequest,
+  { db, clock, publicUrl }: ConsoleServices,
+): Promise<(StaffSession & { readonly secret: string }) | undefined> {
+  const secret = readConsoleCookie(request, publicUrl);
+  const session = await findStaffSession(db, secret, clock.now());
+  return secret === undefined || session === undefined ? undefined : { ...session, secret };
+}
+
+/** A page of the console, whatever was asked for. */
+export function placeAfter(next: string | null): string {
+  const url = URL.parse(next ?? "", "http://here");
+  if (url === null || url.origin !== "http://here" || !/^\/console(?:\/|$)/.test(url.pathname)) return "/console";
+  return /^\/console\/sign-(?:in|out)$/.test(url.pathname) ? "/console" : url.pathname + url.search;
+}
+
+async function answerSignIn({ request, reply }: Visit, services: ConsoleServices, signIn: SignIn): Promise<FastifyReply> {
+  const { publicUrl } = services;
+  const form = formOf(request);
+  const { email, password } = typedIn(form);
+  const next = placeAfter(form.get("next"));
+  const again = ({ status, message, code, retryAfterSeconds }: SignInFault): FastifyReply => {
+    request.failureCode = code;
+    if (retryAfterSeconds !== null) void reply.header("retry-after", String(retryAfterSeconds));
+    return showPage(reply.code(status), consoleSignInPage({ next, publicUrl, email, fault: message }));
+  };
+  if (email === "" || password === "") return again(nothingTyped);
+  const outcome = await signIn({ email, password, address: request.ip });
+  if (outcome.kind !== "signed_in") return again(signInFault(outcome));
+  const { staff } = outcome;
+  const before = await sessionOf(request, services);
+  const now = services.clock.now();
+  const secret = await inTransaction(services.db, async (transaction) => {
+    if (before !== undefined) await endStaffSession(transaction, before.secret);
+    await record(transaction, "consoleSignIn", { staff, now, requestId: request.id });
+    return createStaffSession(transaction, staff, now);
+  });
+  request.credential = { staffId: staff.staffId };
+  setConsoleCookie(reply, publicUrl, secret);
+  return reply.redirect(basePathOf(publicUrl) + next, 303);
+}
+
+async function answerSignOut({ request, reply }: Visit, services: ConsoleServices): Promise<FastifyReply> {
+  const { publicUrl } = services;
+  const session = await sessionOf(request, services);
+  const now = services.clock.now();
+  if (session !== undefined) {
+    await inTransaction(services.db, async (transaction) => {
+      if (!(await endStaffSession(transaction, session.secret))) return;
+      await record(transaction, "consoleSignOut", { staff: session.staff, now, requestId: request.id });
+    });
+  }
+  clearConsoleCookie(reply, publicUrl);
+  return reply.redirect(`${basePathOf(publicUrl)}/console`, 303);
+}
+
+interface Done {
+  readonly staff: StaffViewer;
+  readonly now: Date;
+  readonly requestId: string;
+}
+
+function record(transaction: Transaction, action: "consoleSignIn" | "consoleSignOut", { staff, now, requestId }: Done): Promise<void> {
+  const { staffId, merchantId } = staff;
+  return appendAudit(transaction, { actor: "staff", actorId: staffId, merchantId, now, action, targetId: staffId, requestId, details: {} });
 }

@@ -3,18 +3,18 @@ import type { JSX } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { newestFirst, olderBefore, pageSize } from "#pages/console/browser/graph/documents.ts";
 import { type Asked, type LiveState, useLive, usePages, useQuery } from "#pages/console/browser/graph/hooks.ts";
-import { Empty, Loaded, Pager, Table } from "#pages/console/browser/parts/tables.tsx";
-import { wordOf } from "#pages/console/browser/parts/formats.tsx";
-import { deliveryColumns } from "./delivery-columns.tsx";
+import { type Column, Empty, Loaded, Pager, Table } from "#pages/console/browser/parts/tables.tsx";
+import { Badge, duration, failureWord, LiveMark, Time, wordOf } from "#pages/console/browser/parts/formats.tsx";
+import { Link } from "#pages/console/browser/navigation.tsx";
 import {
+  type Attempt,
   deliveriesDocument,
-  deliveryChangedDocument,
   type Delivery,
+  deliveryChangedDocument,
   type DeliveryPage,
   type DeliveryStatus,
   deliveryStatuses,
 } from "./delivery-documents.ts";
-import { LiveMark } from "./live-mark.tsx";
 import { mergeDeliveries, newsOf, type Shown, type Told, toldSince, withTold } from "./merge-deliveries.ts";
 import { ReplayDialog } from "./replay-dialog.tsx";
 
@@ -149,4 +149,41 @@ function StatusFilter({ status, onChange }: StatusFilterProps): JSX.Element {
       </select>
     </div>
   );
+}
+
+/** How a delivery stands in a table. */
+const deliveryColumns = (replay: (delivery: Delivery) => void): Column<Delivery>[] => [
+  {
+    title: "Event",
+    cell: ({ id, event, replayOf }) => (
+      <>
+        <Link to={`/deliveries/${id}`}>{event.type}</Link> {replayOf === null ? null : <Badge value="REPLAY" />}
+      </>
+    ),
+  },
+  { title: "Status", cell: ({ status }) => <Badge value={status} /> },
+  { title: "Made", cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: "Attempts", isNumber: true, cell: ({ attemptCount }) => attemptCount },
+  { title: "Last answer", cell: ({ lastAttempt }) => <Outcome attempt={lastAttempt} /> },
+  { title: "Took", isNumber: true, cell: ({ lastAttempt }) => (lastAttempt === null ? "–" : duration(lastAttempt.durationMs)) },
+  { title: "Next attempt", cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt} /> },
+  {
+    title: "Actions",
+    cell: (delivery) =>
+      delivery.replayable ? (
+        <button type="button" class="plain" aria-label={`Replay ${delivery.event.type}`} onClick={() => replay(delivery)}>
+          Replay
+        </button>
+      ) : (
+        <span class="soft">–</span>
+      ),
+  },
+];
+
+/** What an attempt came to. */
+export function Outcome({ attempt }: { readonly attempt: Attempt | null }): JSX.Element {
+  if (attempt === null) return <span class="soft">–</span>;
+  const { errorCode, httpStatus } = attempt;
+  if (errorCode === null) return <>Answered {httpStatus}</>;
+  return <span class="fault">{failureWord(errorCode, httpStatus)}</span>;
 }

@@ -2,12 +2,11 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useLive, useQuery } from "#pages/console/browser/graph/hooks.ts";
-import { Badge, duration, Time, wordOf } from "#pages/console/browser/parts/formats.tsx";
+import { Badge, duration, LiveMark, Time, wordOf } from "#pages/console/browser/parts/formats.tsx";
 import { type Column, Empty, Fact, Loaded, Table } from "#pages/console/browser/parts/tables.tsx";
 import { Heading, Link } from "#pages/console/browser/navigation.tsx";
-import { Outcome } from "./delivery-columns.tsx";
+import { Outcome } from "./delivery-list.tsx";
 import { type Attempt, type Delivery, deliveryChangedDocument, type DeliveryDetail, deliveryDocument } from "./delivery-documents.ts";
-import { LiveMark } from "./live-mark.tsx";
 import { ReplayDialog } from "./replay-dialog.tsx";
 
 export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { nodesOf } from "#pages/console/browser/graph/documents.ts";
 import { useChange, useQuery } from "#pages/console/browser/graph/hooks.ts";
-import { installationsDocument } from "#pages/console/browser/installation/installation-documents.ts";
+import { installationsDocument } from "#pages/console/browser/installations/installation-documents.ts";
 import { Banner } from "#pages/console/browser/parts/fields.tsx";
 import { Confirm } from "#pages/console/browser/parts/dialogs.tsx";
 import { go } from "#pages/console/browser/navigation.tsx";
@@ -15,7 +15,7 @@ import {
   testEndpointDocument,
 } from "./endpoint-documents.ts";
 import { ChangeEndpoint } from "./endpoint-form.tsx";
-import { RotateSecret } from "./rotate-secret.tsx";
+import { RotateSecret } from "./endpoint-secrets.tsx";
 
 interface ActionsProps {
   readonly endpoint: Endpoint;

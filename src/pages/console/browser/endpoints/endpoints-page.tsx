@@ -1,16 +1,16 @@
 /** The webhook endpoints of an installation, and the way to another one. */
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { nodesOf } from "#pages/console/browser/graph/documents.ts";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";
-import { InstallationChoice } from "#pages/console/browser/installation/installation-choice.tsx";
-import { installationsDocument, type InstallationName } from "#pages/console/browser/installation/installation-documents.ts";
-import { Empty, Loaded } from "#pages/console/browser/parts/tables.tsx";
-import { go, Heading, type Place } from "#pages/console/browser/navigation.tsx";
+import { InstallationChoice } from "#pages/console/browser/installations/installations-page.tsx";
+import { type InstallationName, installationsDocument } from "#pages/console/browser/installations/installation-documents.ts";
+import { type Column, Empty, Loaded, Table } from "#pages/console/browser/parts/tables.tsx";
+import { go, Heading, Link, type Place } from "#pages/console/browser/navigation.tsx";
+import { Badge, count, Time } from "#pages/console/browser/parts/formats.tsx";
 import { EndpointForm } from "./endpoint-form.tsx";
-import { EndpointList } from "./endpoint-list.tsx";
-import { SecretShown } from "./secret-shown.tsx";
-import type { EndpointWithSecret } from "./endpoint-documents.ts";
+import { SecretShown } from "./endpoint-secrets.tsx";
+import { type Endpoint, endpointsDocument, type EndpointWithSecret } from "./endpoint-documents.ts";
 
 export function EndpointsPage({ place }: { readonly place: Place }): JSX.Element {
   const installations = useQuery(installationsDocument, {});
@@ -74,5 +74,78 @@ function InstallationEndpoints({ installation, all }: InstallationEndpointsProps
         />
       )}
     </section>
+  );
+}
+
+/** The webhook endpoints of an installation as a table. */
+interface EndpointListProps {
+  readonly installationId: string;
+  /** Rises with what is done elsewhere on the page. */
+  readonly changes: number;
+}
+
+const eventsShown = 3;
+
+const columns: Column<Endpoint>[] = [
+  {
+    title: "Endpoint",
+    cell: ({ id, url, description }) => (
+      <>
+        <Link to={`/endpoints/${id}`}>{url}</Link>
+        {description === null ? null : (
+          <>
+            <br />
+            <span class="soft">{description}</span>
+          </>
+        )}
+      </>
+    ),
+  },
+  { title: "Status", cell: ({ status }) => <Badge value={status} /> },
+  {
+    title: "Health",
+    cell: ({ health: { state, consecutiveFailures } }) => (
+      <>
+        <Badge value={state} /> {consecutiveFailures === 0 ? null : <span class="soft">{count(consecutiveFailures, "failure")} in a row</span>}
+      </>
+    ),
+  },
+  {
+    title: "Listens to",
+    cell: ({ eventTypes }) => (
+      <span class="scopes">
+        {eventTypes.slice(0, eventsShown).map((type) => (
+          <code key={type}>{type === "*" ? "everything" : type}</code>
+        ))}
+        {eventTypes.length > eventsShown ? <span class="soft">and {eventTypes.length - eventsShown} more</span> : null}
+      </span>
+    ),
+  },
+  { title: "Last arrived", cell: ({ health }) => <Time at={health.lastSuccessAt} otherwise="nothing yet" /> },
+];
+
+export function EndpointList({ installationId, changes }: EndpointListProps): JSX.Element {
+  const asked = useQuery(endpointsDocument, { installationId });
+  const seen = useRef(changes);
+  useEffect(() => {
+    if (changes !== seen.current) asked.reload();
+    seen.current = changes;
+  }, [changes]);
+  return (
+    <Loaded asked={asked} what="webhook endpoints">
+      {({ installation }) => {
+        const list = installation?.webhookEndpointList;
+        if (list === undefined || list.endpoints.length === 0)
+          return <Empty>There is no endpoint yet. Register an address of yours, and it is told what happens.</Empty>;
+        return (
+          <>
+            <Table caption="Webhook endpoints, the oldest first" columns={columns} rows={list.endpoints} keyOf={({ id }) => id} />
+            <p class="soft small">
+              {list.total} of {list.limit} endpoints.
+            </p>
+          </>
+        );
+      }}
+    </Loaded>
   );
 }

@@ -1,5 +1,6 @@
 /** How the graph's words are told to people. */
 import type { JSX } from "preact";
+import type { LiveState } from "#pages/console/browser/graph/hooks.ts";
 
 /** `AUTO_DISABLED` → “Auto disabled”. */
 export const wordOf = (value: string): string => {
@@ -96,3 +97,13 @@ export function Time({ at, otherwise = "–", isDay = false }: TimeProps): JSX.E
 
 /** “350 ms”, “1.2 s”. */
 export const duration = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`);
+
+/** Says whether what is shown is kept up to date. */
+const words: Readonly<Record<LiveState, string>> = {
+  connecting: "Connecting …",
+  live: "Live",
+  waiting: "Not live, trying again …",
+  ended: "Not live",
+};
+
+export const LiveMark = ({ state }: { readonly state: LiveState }): JSX.Element => <span class={`live ${state}`}>{words[state]}</span>;

@@ -1,5 +1,6 @@
 /** What a key or an app may do. */
 import type { JSX } from "preact";
+import type { ApiKey } from "#pages/console/browser/keys/key-documents.ts";
 
 export const scopes: readonly { readonly name: string; readonly hint: string }[] = [
   { name: "catalog:read", hint: "Read carts and orders, revoke carts and cancel hosted checkout sessions." },
@@ -21,3 +22,18 @@ export const ScopeList = ({ scopes: listed }: { readonly scopes: readonly string
       ))}
     </span>
   );
+
+/** How an API key stands. */
+type KeyState = "ACTIVE" | "EXPIRING" | "EXPIRED" | "REVOKED";
+
+const soonMs = 14 * 24 * 3600 * 1000;
+
+export function stateOf({ revokedAt, expiresAt }: Pick<ApiKey, "revokedAt" | "expiresAt">, nowMs: number): KeyState {
+  if (revokedAt !== null) return "REVOKED";
+  if (expiresAt === null) return "ACTIVE";
+  const restMs = Date.parse(expiresAt) - nowMs;
+  if (restMs <= 0) return "EXPIRED";
+  return restMs < soonMs ? "EXPIRING" : "ACTIVE";
+}
+
+export const isInForce = (state: KeyState): boolean => state === "ACTIVE" || state === "EXPIRING";

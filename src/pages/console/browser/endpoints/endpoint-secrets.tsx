@@ -3,9 +3,9 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useChange } from "#pages/console/browser/graph/hooks.ts";
 import { Banner, TextField } from "#pages/console/browser/parts/fields.tsx";
-import { Dialog } from "#pages/console/browser/parts/dialogs.tsx";
+import { Copied, Dialog } from "#pages/console/browser/parts/dialogs.tsx";
+import { basePath } from "#pages/console/browser/graph/client.ts";
 import { type Endpoint, rotateSecretDocument } from "./endpoint-documents.ts";
-import { SecretShown } from "./secret-shown.tsx";
 
 interface RotateSecretProps {
   readonly endpoint: Endpoint;
@@ -50,6 +50,31 @@ export function RotateSecret({ endpoint, onChanged, onClose }: RotateSecretProps
           <button aria-disabled={isBusy}>{isBusy ? "One moment …" : "Rotate the secret"}</button>
         </div>
       </form>
+    </Dialog>
+  );
+}
+
+/** The secret that signs an endpoint's webhooks, shown this once. */
+interface SecretShownProps {
+  readonly title: string;
+  readonly note?: string;
+  readonly secret: string;
+  readonly onClose: () => void;
+}
+
+export function SecretShown({ title, note, secret, onClose }: SecretShownProps): JSX.Element {
+  return (
+    <Dialog title={title} onClose={onClose} isFirm>
+      <p>
+        <strong>Copy the signing secret now: nobody can read it again.</strong> With it the receiver checks that a webhook came from here (
+        <a href={`${basePath}/docs`}>how</a>). {note}
+      </p>
+      <Copied label="Signing secret" value={secret} />
+      <div class="actions">
+        <button type="button" onClick={onClose}>
+          I have kept it
+        </button>
+      </div>
     </Dialog>
   );
 }

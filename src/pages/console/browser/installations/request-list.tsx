@@ -5,7 +5,7 @@ import { nodesOf, olderAfter, pageSize } from "#pages/console/browser/graph/docu
 import { usePages, useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { Badge, duration, Time } from "#pages/console/browser/parts/formats.tsx";
 import { type Column, Empty, Loaded, Pager, Table } from "#pages/console/browser/parts/tables.tsx";
-import { type ApiRequest, requestsDocument } from "./request-documents.ts";
+import { type ApiRequest, requestsDocument } from "./installation-documents.ts";
 
 const columns: Column<ApiRequest>[] = [
   { title: "Time", cell: ({ at }) => <Time at={at} /> },

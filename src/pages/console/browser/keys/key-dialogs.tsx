@@ -1,0 +1,197 @@
+/** The dialog that makes an API key, and shows it this once. */
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { useChange } from "#pages/console/browser/graph/hooks.ts";
+import type { InstallationName } from "#pages/console/browser/installations/installation-documents.ts";
+import { Banner, Choices, SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
+import { Confirm, Copied, Dialog } from "#pages/console/browser/parts/dialogs.tsx";
+import { asInput, scopes } from "#pages/console/browser/parts/credentials.tsx";
+import { Time } from "#pages/console/browser/parts/formats.tsx";
+import { basePath } from "#pages/console/browser/graph/client.ts";
+import { type ApiKey, createKeyDocument, revokeKeyDocument, rotateKeyDocument } from "./key-documents.ts";
+
+interface CreateKeyProps {
+  readonly installation: InstallationName;
+  readonly onMade: () => void;
+  readonly onClose: () => void;
+}
+
+export function CreateKey({ installation, onMade, onClose }: CreateKeyProps): JSX.Element {
+  const [name, setName] = useState("");
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(installation.scopes.filter((scope) => scope.endsWith(":read"))));
+  const [days, setDays] = useState<Ending>("");
+  const [value, setValue] = useState<string>();
+  const { isBusy, failure, run } = useChange(createKeyDocument);
+  const create = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    if (isBusy) return;
+    const input = { installationId: installation.id, name, scopes: [...chosen].toSorted().map(asInput), expiresAt: endOf(days) };
+    const made = await run({ input });
+    if (made === undefined) return;
+    setValue(made.apiKeyCreate.value);
+    onMade();
+  };
+  if (value !== undefined) return <KeyShown title={`The key “${name.trim()}” is made`} value={value} onClose={onClose} />;
+  return (
+    <Dialog title={`Create a key for ${installation.app.name}`} onClose={onClose} isFirm={isBusy}>
+      <form onSubmit={(event) => void create(event)} noValidate>
+        <Banner failure={failure} shown={["/name", "/scopes", "/expiresAt"]} />
+        <TextField
+          label="Name"
+          hint="What it is for, for example “Shop search”."
+          pointer="/name"
+          failure={failure}
+          name="name"
+          value={name}
+          onChange={setName}
+        />
+        <Choices
+          legend="What it may do"
+          pointer="/scopes"
+          failure={failure}
+          choices={scopes
+            .filter((scope) => installation.scopes.includes(scope.name))
+            .map((scope) => ({ value: scope.name, label: scope.name, hint: scope.hint }))}
+          chosen={chosen}
+          onChange={setChosen}
+        />
+        <SelectField label="Ends" pointer="/expiresAt" failure={failure} name="ends" value={days} options={endings} onChange={setDays} />
+        <div class="actions">
+          <button type="button" class="second" disabled={isBusy} onClick={onClose}>
+            Cancel
+          </button>
+          <button aria-disabled={isBusy}>{isBusy ? "One moment …" : "Create the key"}</button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** The dialog that gives a key its successor. */
+interface RotateKeyProps {
+  readonly apiKey: ApiKey;
+  readonly onRotated: () => void;
+  readonly onClose: () => void;
+}
+
+export function RotateKey({ apiKey, onRotated, onClose }: RotateKeyProps): JSX.Element {
+  const [hours, setHours] = useState("24");
+  const [days, setDays] = useState<Ending>("");
+  const [value, setValue] = useState<string>();
+  const { isBusy, failure, run } = useChange(rotateKeyDocument);
+  const rotate = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    if (isBusy) return;
+    const made = await run({ input: { apiKeyId: apiKey.id, overlapHours: Math.trunc(Number(hours)), expiresAt: endOf(days) } });
+    if (made === undefined) return;
+    setValue(made.apiKeyRotate.value);
+    onRotated();
+  };
+  if (value !== undefined) return <KeyShown title={`The successor of “${apiKey.name}” is made`} value={value} onClose={onClose} />;
+  return (
+    <Dialog title={`Rotate “${apiKey.name}”`} onClose={onClose} isFirm={isBusy}>
+      <form onSubmit={(event) => void rotate(event)}>
+        <Banner failure={failure} shown={["/overlapHours", "/expiresAt"]} />
+        <p>A new key with the same name and rights is made. The one that there is goes on working for a while, so that nothing stands still.</p>
+        <TextField
+          label="Hours that both work"
+          hint="0 to 168. With 0 the old key ends at once."
+          pointer="/overlapHours"
+          failure={failure}
+          name="overlapHours"
+          value={hours}
+          onChange={setHours}
+          input={{ type: "number", min: 0, max: 168, step: 1, inputMode: "numeric", required: true }}
+        />
+        <SelectField label="The new key ends" pointer="/expiresAt" failure={failure} name="ends" value={days} options={endings} onChange={setDays} />
+        <div class="actions">
+          <button type="button" class="second" disabled={isBusy} onClick={onClose}>
+            Cancel
+          </button>
+          <button aria-disabled={isBusy}>{isBusy ? "One moment …" : "Rotate the key"}</button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Asks before a key is revoked. */
+interface RevokeKeyProps {
+  readonly apiKey: ApiKey;
+  readonly onRevoked: () => void;
+  readonly onClose: () => void;
+}
+
+export function RevokeKey({ apiKey, onRevoked, onClose }: RevokeKeyProps): JSX.Element {
+  const { isBusy, failure, run } = useChange(revokeKeyDocument);
+  const revoke = async (): Promise<void> => {
+    if ((await run({ input: { apiKeyId: apiKey.id } })) === undefined) return;
+    onRevoked();
+    onClose();
+  };
+  return (
+    <Confirm
+      title={`Revoke “${apiKey.name}”?`}
+      action="Revoke the key"
+      isBusy={isBusy}
+      failure={failure}
+      onConfirm={() => void revoke()}
+      onClose={onClose}
+    >
+      <p>
+        Requests with{" "}
+        <code>
+          {apiKey.prefix}_…{apiKey.lastFour}
+        </code>{" "}
+        are refused from then on. This cannot be undone.
+      </p>
+      <p class="soft">
+        Last used: <Time at={apiKey.lastUsedAt} otherwise="never" />
+      </p>
+    </Confirm>
+  );
+}
+
+/** A new key, shown this once, with a line that uses it. */
+interface KeyShownProps {
+  readonly title: string;
+  readonly value: string;
+  readonly onClose: () => void;
+}
+
+function KeyShown({ title, value, onClose }: KeyShownProps): JSX.Element {
+  const curl = `curl -H 'Authorization: Bearer ${value}' ${location.origin}${basePath}/api/v1/open/identity`;
+  return (
+    <Dialog title={title} onClose={onClose} isFirm>
+      <p>
+        <strong>Copy it now: nobody can read it again.</strong> Keep it where secrets are kept, not in the code.
+      </p>
+      <Copied label="The key" value={value} />
+      <Copied label="To try it" value={curl} />
+      <div class="actions">
+        <button type="button" onClick={onClose}>
+          I have kept it
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** When a key ends, as one chooses it. */
+const endings = [
+  { value: "", label: "Never" },
+  { value: "30", label: "In 30 days" },
+  { value: "90", label: "In 90 days" },
+  { value: "365", label: "In a year" },
+] as const;
+type Ending = (typeof endings)[number]["value"];
+
+const dayMs = 24 * 3600 * 1000;
+
+/** The end of that day (UTC): asked again after a failure, it is the same request. */
+function endOf(days: Ending): string | null {
+  if (days === "") return null;
+  const end = new Date(Date.now() + Number(days) * dayMs);
+  end.setUTCHours(23, 59, 59, 0);
+  return end.toISOString();
+}
