@@ -1,29 +1,32 @@
 /**
- * What goes on beside requests: payments, webhooks, and what comes due by the clock. It runs in the process that serves, or, on PostgreSQL, in
- * workers, which the processes that serve wake.
+ * Work beside requests: payments, webhook deliveries, and what comes due by the clock. One process does all of it; on PostgreSQL, workers can do it for
+ * gateways, which wake them by notices.
  */
+import { settlePayment } from "#commerce/orders/payment/settle-payment.ts";
+import { createPaymentDriver, drivePayments, type PaymentDrive, type PaymentDriver } from "#commerce/payments/driver.ts";
+import { createTestProvider } from "#commerce/payments/test-provider.ts";
+import { indexProducts } from "#commerce/search/index-products.ts";
 import type { OpenDatabase } from "#database/connect.ts";
-import { createTeller, type Listening, noticeChannel } from "#database/notices.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphServices } from "#graph/context.ts";
-import type { AttemptObserver } from "#webhooks/dispatch/dispatch-parts.ts";
-import type { Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
-import { createDeliveries } from "./deliveries.ts";
-import { createPayments, type Payments } from "./payments.ts";
+import { createDispatcher, type Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
+import { createSafeSender } from "#webhooks/safe-request.ts";
+import type { Notices } from "./notices.ts";
 import type { Settings } from "./settings.ts";
 import { startSweeps } from "./sweeps.ts";
 
-/** `all`: one process is enough. `gateway`: leaves the rest to workers. `worker`: does the rest. */
+/** `all`: serves and works. `gateway`: serves, and leaves the work to workers. `worker`: works. */
 export type Role = "all" | "gateway" | "worker";
+
+export interface Payments extends PaymentDriver {
+  readonly parts: PaymentDrive;
+  /** Does all payment operations that are due now, and waits for them. */
+  readonly drive: () => Promise<void>;
+}
 
 export interface Background {
   readonly payments: Payments;
   readonly deliveries: Dispatcher;
-  /** There is something to do, here or elsewhere. */
-  readonly wakePayments: () => void;
-  readonly wakeDeliveries: () => void;
-  /** Whether all that other processes told up to a moment ago has been heard. */
-  readonly isCurrent: () => boolean;
   readonly start: () => void;
   readonly stop: () => Promise<void>;
 }
@@ -31,52 +34,87 @@ export interface Background {
 export interface BackgroundParts {
   readonly database: OpenDatabase;
   readonly settings: Settings;
+  readonly notices: Notices;
   readonly log: Log;
   readonly role: Role;
-  /** What is told about credentials; empty: something may have been missed. */
-  readonly onCredentials: (payload: string) => void;
-  readonly onAttempt?: AttemptObserver;
 }
 
-export function createBackground(services: GraphServices, parts: BackgroundParts): Background {
-  const { database, settings, log, role, onCredentials, onAttempt } = parts;
-  const payments = createPayments(services, { log, connections: database.engine === "pglite" ? embeddedTurns : settings.databasePool });
-  const deliveries = createDeliveries({ ...services, settings, log, onAttempt });
-  const works = { payments, deliveries };
-  const tell = role === "gateway" ? createTeller(database.db, noticeChannel) : undefined;
-  const wake = (name: keyof typeof works): void => (tell === undefined ? works[name].wake() : tell(name));
-  /** What may have been missed is of concern to all. */
-  const hear = (payload: string): void => {
-    onCredentials(payload);
-    if (role === "gateway") return;
-    if (payload === "" || payload === "payments") payments.wake();
-    if (payload === "" || payload === "deliveries") deliveries.wake();
-  };
+export function createBackground(services: GraphServices, { database, settings, notices, log, role }: BackgroundParts): Background {
+  const payments = createPayments(services, { log, connections: database.engine === "pglite" ? embeddedConnections : settings.databasePool });
+  const deliveries = createDeliveries(services, settings, log);
+  const { events } = services;
+  if (role === "gateway") {
+    events.on("paymentsDue", () => notices.send("payments"));
+    events.on("deliveriesDue", () => notices.send("deliveries"));
+  } else {
+    events.on("paymentsDue", () => payments.wake());
+    events.on("deliveriesDue", () => deliveries.wake());
+    events.on("noticeReceived", (text) => {
+      if (text === "" || text === "payments") payments.wake();
+      if (text === "" || text === "deliveries") deliveries.wake();
+    });
+  }
   let stopSweeps: (() => Promise<void>) | undefined;
-  let listening: Listening | undefined;
   return {
     payments,
     deliveries,
-    wakePayments: () => wake("payments"),
-    wakeDeliveries: () => wake("deliveries"),
-    isCurrent: () => listening?.isCurrent() === true,
     start: () => {
-      listening = database.listen(noticeChannel, { onNotice: hear, onDeaf: () => log.warn({ event: "notices_lost" }, deaf) });
       if (role === "gateway") return;
       stopSweeps = startSweeps(services, log);
       payments.start();
       deliveries.start();
     },
     stop: async () => {
-      await listening?.stop();
       await stopSweeps?.();
       await Promise.all([payments.stop(), deliveries.stop()]);
     },
   };
 }
 
-const deaf =
-  "What other processes tell does not arrive here, as behind a transaction pooler: set DATABASE_DIRECT_URL to PostgreSQL itself. Until then every request looks its credentials up.";
+/** The embedded database has one connection for all; up to this many may wait for it, so that a slow provider delays no other payment. */
+const embeddedConnections = 8;
+const paymentWorkersMax = 8;
 
-/** The embedded database has one connection, which goes round: so many may wait for it, and a slow provider delays nobody else. */
-const embeddedTurns = 8;
+interface PaymentOptions {
+  readonly log: Log;
+  /** How many connections to the database the process has. */
+  readonly connections: number;
+}
+
+function createPayments(services: GraphServices, { log, connections }: PaymentOptions): Payments {
+  const { db, clock, keyring } = services;
+  const parts: PaymentDrive = {
+    db,
+    clock,
+    keyring,
+    log,
+    // Half of the connections are left to requests, however many payments are due.
+    workersMax: Math.min(paymentWorkersMax, Math.max(1, Math.floor(connections / 2))),
+    provider: createTestProvider({ db, clock }),
+    settle: (operation, outcome) => settlePayment({ ...services, now: clock.now(), log, reindex: indexProducts }, operation, outcome),
+  };
+  return { ...createPaymentDriver(parts), parts, drive: () => drivePayments(parts) };
+}
+
+function createDeliveries(services: GraphServices, settings: Pick<Settings, "webhookAllowLoopback" | "webhookRetryScale">, log: Log): Dispatcher {
+  const { db, clock, keyring, render, events } = services;
+  const sender = createSafeSender({ isLoopbackAllowed: settings.webhookAllowLoopback, clock });
+  const dispatcher = createDispatcher({
+    db,
+    clock,
+    keyring,
+    render,
+    log,
+    sender,
+    scale: settings.webhookRetryScale,
+    onMoved: () => void events.emit("deliveriesChanged"),
+    onAttempt: (attempt) => void events.emit("deliveryAttempted", attempt),
+  });
+  return {
+    ...dispatcher,
+    stop: async () => {
+      await dispatcher.stop();
+      await sender.close();
+    },
+  };
+}

@@ -9,7 +9,7 @@ import { findSessions, type SessionAggregate } from "#commerce/checkout/session-
 import type { AfterSalesFacts } from "#commerce/after-sales/option.ts";
 import { findAfterSalesFacts } from "#commerce/after-sales/read-facts.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { findOrders } from "#commerce/orders/read-orders.ts";
+import { findOrders } from "#commerce/orders/find-orders.ts";
 import {
   type CategoryRow,
   findCategories,

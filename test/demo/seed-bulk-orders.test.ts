@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { findOrders } from "#commerce/orders/read-orders.ts";
+import { findOrders } from "#commerce/orders/find-orders.ts";
 import { deriveStatuses, keptMinor, outstandingMinor } from "#commerce/orders/order-statuses.ts";
 import type { OpenDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Selectable } from "kysely";
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { findOrders } from "#commerce/orders/read-orders.ts";
+import { findOrders } from "#commerce/orders/find-orders.ts";
 import { deriveStatuses, keptMinor, outstandingMinor } from "#commerce/orders/order-statuses.ts";
 import type { HostedCheckoutSessionTable } from "#database/tables.ts";
 import { type OrderName, orderNames, sessionNames } from "#demo/demo-file.ts";

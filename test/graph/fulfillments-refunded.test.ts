@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { fulfillmentsMax } from "#commerce/orders/fulfillment/create-fulfillment.ts";
-import { refundsMax } from "#commerce/orders/create-refund.ts";
+import { refundsMax } from "#commerce/orders/payment/refunds.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { variantOf } from "#test/operations/cart-calls.ts";

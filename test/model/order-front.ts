@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { findOrders } from "#commerce/orders/read-orders.ts";
+import { findOrders } from "#commerce/orders/find-orders.ts";
 import { askGraph, type Asked } from "#test/operations/cart-calls.ts";
 import type { World } from "#test/support/world.ts";
 

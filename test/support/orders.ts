@@ -9,7 +9,7 @@ import type { PolicyType } from "#commerce/markets/policies.ts";
 import { defaultRules, type RulesByType } from "#commerce/markets/policy-rules.ts";
 import type { OrderAggregate, OrderLine, OrderPayment } from "#commerce/orders/order-aggregate.ts";
 import type { OrderStatus } from "#commerce/orders/order-states.ts";
-import { findOrders } from "#commerce/orders/read-orders.ts";
+import { findOrders } from "#commerce/orders/find-orders.ts";
 import { deriveStatuses } from "#commerce/orders/order-statuses.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { type Row, insertRows } from "#demo/rows/insert-rows.ts";

@@ -7,14 +7,17 @@ import { sql } from "kysely";
 import type { CartTenant } from "#commerce/carts/change-cart.ts";
 import type { Expected } from "#commerce/carts/cart-status.ts";
 import { toId } from "#commerce/catalog/write-tenant.ts";
-import type { Transaction } from "#database/transaction.ts";
+import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { type EventType, eventTypes } from "#webhooks/event-types.ts";
+import type { ServiceEvents } from "#foundation/events.ts";
+import type { Database } from "#database/connect.ts";
+import type { Keyring } from "#foundation/encryption.ts";
+import { type RenderSubject, withOutbox } from "#webhooks/outbox.ts";
 import type { Cancellation, CancellationRequest, OrderAggregate } from "./order-aggregate.ts";
 import type { OrderActor, OrderStatus } from "./order-states.ts";
-import { isForeignOrder, type OrderPart, partTables } from "./find-orders.ts";
+import { findOrders, isForeignOrder, type OrderPart, partTables } from "./find-orders.ts";
 import { refuseOrder } from "./order-checks.ts";
-import { findOrders } from "./read-orders.ts";
 import { deriveStatuses } from "./order-statuses.ts";
 
 /** For whom an order changes, and who does it. */
@@ -228,4 +231,42 @@ function previousStatuses(before: OrderAggregate, after: OrderAggregate): Record
   const names = ["status", "paymentStatus", "fulfillmentStatus", "returnStatus"] as const;
   const changed = names.filter((name) => before[name] !== after[name]);
   return changed.length === 0 ? null : Object.fromEntries(changed.map((name) => [name, before[name]]));
+}
+
+/** A change that nobody asks for: by the clock, or because a payment provider has answered. It is told of like any other. */
+export interface SystemServices {
+  readonly db: Database;
+  readonly now: Date;
+  readonly keyring: Keyring;
+  readonly publicUrl: string;
+  readonly render: RenderSubject;
+  readonly reindex: (transaction: Transaction, productIds: readonly string[], now: Date) => Promise<void>;
+  readonly events: ServiceEvents;
+}
+
+const cause = { operationId: null, actor: "system", requestId: null } as const;
+
+/** In a transaction of its own. */
+export function changeAsSystem<Changed>(
+  services: SystemServices,
+  merchantId: string,
+  work: (transaction: Transaction, tenant: OrderTenant) => Promise<Changed>,
+): Promise<Changed> {
+  const { db, now, render, reindex, keyring, publicUrl, events } = services;
+  return inTransaction(db, (transaction) =>
+    withOutbox(transaction, { merchantId, now, cause, render }, (outbox) =>
+      work(transaction, {
+        merchantId,
+        now,
+        outbox,
+        keyring,
+        publicUrl,
+        events,
+        buyerReference: null,
+        isSystem: true,
+        actor: "system",
+        reindex: (handle, ids) => reindex(handle, ids, now),
+      }),
+    ),
+  );
 }

@@ -7,9 +7,8 @@ import { type SessionSubmitInput, submitSession } from "#commerce/checkout/submi
 import { livePaymentOf } from "#commerce/payments/save-payment.ts";
 import { handleDueRows } from "#database/due-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
-import type { OrderTenant } from "./change-order.ts";
+import { changeAsSystem, type OrderTenant, type SystemServices } from "./change-order.ts";
 import { placeOrder, toOrderPayment } from "./place-order.ts";
-import { changeAsSystem, type SystemServices } from "./system-change.ts";
 
 /** A cart is saved once in a transaction: one that was priced differently on the way is placed in the next. */
 export async function submitCheckout(transaction: Transaction, tenant: OrderTenant, input: SessionSubmitInput): Promise<LockedSession> {

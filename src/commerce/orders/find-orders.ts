@@ -1,9 +1,10 @@
 /** Finds orders otherwise than by their ids: lists for who runs a merchant, and what a part belongs to. */
-import { type SelectQueryBuilder, sql } from "kysely";
+import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import { toId } from "#commerce/catalog/write-tenant.ts";
 import type { Tables } from "#database/tables.ts";
 import type { Reader } from "#database/transaction.ts";
 import { utc } from "#database/sql-fragments.ts";
+import { paddedInTemplate, prepareStatement } from "#database/prepared-template.ts";
 import type { OrderAggregate, OrderPayment, OrderRefund } from "./order-aggregate.ts";
 import type { OrderActor, OrderStatus } from "./order-states.ts";
 import { type PaymentView, type RefundView, toPayment, toRefund } from "./render-parts.ts";
@@ -78,3 +79,84 @@ export function isForeignOrder(
 ): boolean {
   return asker.actor === "buyer" ? buyerReference === null || buyerReference !== asker.buyerReference : false;
 }
+
+/** By id; one that is not there is left out. Tenancy is the caller's. */
+export async function findOrders(reader: Reader, ids: readonly string[]): Promise<Map<string, OrderAggregate>> {
+  const list = paddedInTemplate(ids);
+  const write = (): RawBuilder<unknown> =>
+    sql`select ${aggregate} as order from sales_order o join merchant m on m.id = o.merchant_id where o.id ${list.write()}`;
+  const statement = prepareStatement<{ order: OrderAggregate }>(reader, { form: `orders ${list.form}`, write, values: list.values });
+  const { rows } = await reader.executeQuery(statement);
+  return new Map(rows.map(({ order }) => [order.id, order]));
+}
+
+const lines = sql`(select json_agg(json_build_object('id', l.id, 'position', l.position, 'productId', l.product_id, 'variantId', l.variant_id,
+    'categoryIds', l.category_ids, 'display', l.display, 'requiresShipping', l.requires_shipping, 'restrictions', l.restrictions,
+    'unitPriceMinor', l.unit_price_minor, 'subtotalMinor', l.subtotal_minor, 'discountMinor', l.discount_minor, 'taxMinor', l.tax_minor,
+    'totalMinor', l.total_minor, 'reducedMinor', l.reduced_minor, 'ordered', l.ordered, 'canceled', l.canceled, 'allocated', l.allocated,
+    'shipped', l.shipped, 'delivered', l.delivered, 'returnRequested', l.return_requested, 'returned', l.returned, 'refunded', l.refunded)
+    order by l.position, l.id) from order_line l where l.order_id = o.id)`;
+
+const fulfillments = sql`coalesce((select json_agg(json_build_object('id', f.id, 'returnId', f.return_id, 'status', f.status, 'type', f.type,
+    'carrier', f.carrier, 'trackingNumber', f.tracking_number, 'trackingUrl', f.tracking_url, 'packingStartedAt', ${utc(sql`f.packing_started_at`)},
+    'shippedAt', ${utc(sql`f.shipped_at`)}, 'estimatedDeliveryAt', ${utc(sql`f.estimated_delivery_at`)}, 'deliveredAt', ${utc(sql`f.delivered_at`)},
+    'version', f.version, 'createdAt', ${utc(sql`f.created_at`)}, 'updatedAt', ${utc(sql`f.updated_at`)},
+    'lines', (select json_agg(json_build_object('lineId', fl.order_line_id, 'quantity', fl.quantity, 'unreserved', fl.unreserved)
+      order by l.position)
+      from fulfillment_line fl join order_line l on l.id = fl.order_line_id where fl.fulfillment_id = f.id)) order by f.id)
+  from fulfillment f where f.order_id = o.id), '[]'::json)`;
+
+const payments = sql`coalesce((select json_agg(json_build_object('id', p.id, 'status', p.status, 'provider', p.provider, 'methodType', p.method_type,
+    'amountMinor', p.amount_minor, 'capturedMinor', p.captured_minor, 'voidedMinor', p.voided_minor, 'refundedMinor', p.refunded_minor,
+    'failureCode', p.failure_code, 'disputedAt', ${utc(sql`p.disputed_at`)}, 'disputeReason', p.dispute_reason, 'version', p.version,
+    'createdAt', ${utc(sql`p.created_at`)}, 'updatedAt', ${utc(sql`p.updated_at`)},
+    'pending', coalesce((select json_agg(json_build_object('kind', po.kind, 'amountMinor', po.amount_minor) order by po.id)
+      from payment_operation po where po.payment_id = p.id and po.status = 'pending'), '[]'::json)) order by p.id)
+  from payment p where p.order_id = o.id), '[]'::json)`;
+
+const refunds = sql`coalesce((select json_agg(json_build_object('id', r.id, 'paymentId', r.payment_id, 'returnId', r.return_id, 'status', r.status,
+    'amountMinor', r.amount_minor, 'reason', r.reason, 'note', r.note, 'lines', r.lines, 'shippingMinor', r.shipping_minor, 'version', r.version,
+    'createdAt', ${utc(sql`r.created_at`)}, 'updatedAt', ${utc(sql`r.updated_at`)}) order by r.id)
+  from refund r where r.order_id = o.id), '[]'::json)`;
+
+const returns = sql`coalesce((select json_agg(json_build_object('id', r.id, 'kind', r.kind, 'status', r.status, 'reason', r.reason, 'note', r.note,
+    'declineReason', r.decline_reason, 'inspectionNote', r.inspection_note, 'method', r.method, 'settlement', r.settlement,
+    'refundMinor', r.refund_minor, 'feeMinor', r.fee_minor,
+    'exchangeVariantId', r.exchange_variant_id, 'policyId', r.policy_id, 'requestedAt', ${utc(sql`r.requested_at`)}, 'closedAt', ${utc(sql`r.closed_at`)},
+    'version', r.version, 'updatedAt', ${utc(sql`r.updated_at`)},
+    'lines', (select json_agg(json_build_object('lineId', rl.order_line_id, 'quantity', rl.quantity, 'received', rl.received, 'accepted', rl.accepted,
+      'restocked', rl.restocked) order by l.position)
+      from return_line rl join order_line l on l.id = rl.order_line_id where rl.return_id = r.id)) order by r.id)
+  from order_return r where r.order_id = o.id), '[]'::json)`;
+
+const policies = sql`coalesce((select json_agg(json_build_object('id', s.id, 'type', s.type, 'summary', s.summary, 'url', s.url, 'rules', s.rules,
+    'capturedAt', ${utc(sql`s.captured_at`)}) order by s.type) from policy_snapshot s where s.order_id = o.id), '[]'::json)`;
+
+const warranties = sql`coalesce((select json_agg(json_build_object('id', w.id, 'lineId', w.order_line_id, 'serialNumber', w.serial_number,
+    'status', w.status, 'startsAt', ${utc(sql`w.starts_at`)}, 'endsAt', ${utc(sql`w.ends_at`)}, 'repairsLeft', w.repairs_left,
+    'replacementsLeft', w.replacements_left, 'version', w.version, 'createdAt', ${utc(sql`w.created_at`)}, 'updatedAt', ${utc(sql`w.updated_at`)},
+    'claims', coalesce((select json_agg(json_build_object('id', c.id, 'kind', c.kind, 'status', c.status, 'description', c.description,
+      'resolution', c.resolution, 'openedAt', ${utc(sql`c.opened_at`)}, 'resolvedAt', ${utc(sql`c.resolved_at`)}, 'returnId', c.return_id) order by c.id)
+      from warranty_claim c where c.warranty_id = w.id), '[]'::json)) order by w.id)
+  from warranty_registration w where w.order_id = o.id), '[]'::json)`;
+
+const timeline = sql`coalesce((select json_agg(json_build_object('at', ${utc(sql`t.at`)}, 'type', t.type, 'actor', t.actor) order by t.id)
+  from (select * from order_timeline where order_id = o.id order by id desc limit 50) t), '[]'::json)`;
+
+const aggregate = sql<OrderAggregate>`json_build_object(
+  'id', o.id, 'number', o.number, 'version', o.version, 'status', o.status, 'paymentStatus', o.payment_status,
+  'fulfillmentStatus', o.fulfillment_status, 'returnStatus', o.return_status,
+  'merchant', json_build_object('id', m.id, 'slug', m.slug, 'name', m.name, 'status', m.status, 'defaultLocale', m.default_locale,
+    'referenceKey', m.reference_key),
+  'cartId', o.cart_id, 'sessionId', o.session_id, 'marketId', o.market_id, 'country', o.country, 'timeZone', o.time_zone, 'currency', o.currency,
+  'taxIncluded', o.tax_included, 'locale', o.locale, 'buyerReference', o.buyer_reference,
+  'buyerEmail', (select json_build_object('id', e.id, 'hint', e.masked->'emailHint') from personal_data e where e.id = o.buyer_email_id),
+  'address', (select json_build_object('id', a.id, 'masked', a.masked) from personal_data a where a.id = o.address_id),
+  'delivery', o.delivery, 'subtotalMinor', o.subtotal_minor, 'discountMinor', o.discount_minor, 'shippingMinor', o.shipping_minor,
+  'shippingDiscountMinor', o.shipping_discount_minor, 'taxMinor', o.tax_minor, 'totalMinor', o.total_minor, 'reducedMinor', o.reduced_minor,
+  'shippingReducedMinor', o.shipping_reduced_minor, 'promotions', o.promotions, 'cancellationRequest', o.cancellation_request,
+  'cancellation', case when o.canceled_at is not null then json_build_object('reason', o.canceled_reason, 'note', o.canceled_note,
+    'actor', o.canceled_actor, 'at', ${utc(sql`o.canceled_at`)}) end,
+  'holdReason', o.hold_reason, 'placedAt', ${utc(sql`o.placed_at`)}, 'updatedAt', ${utc(sql`o.updated_at`)},
+  'lines', ${lines}, 'fulfillments', ${fulfillments}, 'payments', ${payments}, 'refunds', ${refunds}, 'returns', ${returns},
+  'policies', ${policies}, 'warranties', ${warranties}, 'timeline', ${timeline})`;

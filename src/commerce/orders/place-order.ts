@@ -16,7 +16,7 @@ import { conditionsOf, type PromotionConditions } from "#commerce/promotions/pro
 import { findPromotionRules } from "#commerce/promotions/read-promotions.ts";
 import { type OrderHappening, type OrderTenant, tellOrder, writeTimeline } from "./change-order.ts";
 import type { OrderAggregate, OrderLine, OrderPayment, OrderPromotion } from "./order-aggregate.ts";
-import { findOrders } from "./read-orders.ts";
+import { findOrders } from "./find-orders.ts";
 import { deriveStatuses } from "./order-statuses.ts";
 import { snapshotPolicies } from "./snapshot-policies.ts";
 

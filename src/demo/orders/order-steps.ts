@@ -4,8 +4,8 @@ import { requestReturn, type ReturnRequest } from "#commerce/after-sales/request
 import { registerWarranty } from "#commerce/after-sales/register-warranty.ts";
 import { receiveReturn, trackReturn } from "#commerce/after-sales/return-life.ts";
 import { cancelOrder, type OrderCancelInput } from "#commerce/orders/cancellation/cancel-order.ts";
-import { capturePayment } from "#commerce/orders/capture-payment.ts";
-import { type DisputeReason, openDispute } from "#commerce/orders/disputes.ts";
+import { capturePayment } from "#commerce/orders/payment/order-payment.ts";
+import { type DisputeReason, openDispute } from "#commerce/orders/payment/disputes.ts";
 import { createFulfillment } from "#commerce/orders/fulfillment/create-fulfillment.ts";
 import { deliverFulfillment, packFulfillment, shipFulfillment } from "#commerce/orders/fulfillment/move-fulfillment.ts";
 import { confirmOrder, holdOrder } from "#commerce/orders/order-life.ts";

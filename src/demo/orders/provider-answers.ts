@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import type { Outcome } from "#commerce/payments/ask-provider.ts";
 import type { ClaimedOperation } from "#commerce/payments/payment-operations.ts";
 import type { OrderTenant } from "#commerce/orders/change-order.ts";
-import { settleOperation } from "#commerce/orders/settle-payment.ts";
+import { settleOperation } from "#commerce/orders/payment/settle-payment.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createLog } from "#foundation/log.ts";
 

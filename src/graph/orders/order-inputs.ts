@@ -1,8 +1,8 @@
 /** What the mutations of orders, of their payments and of refunds take. */
 import { type CancellationReason } from "#commerce/orders/cancellation/reasons.ts";
 import { noteMax } from "#commerce/orders/order-checks.ts";
-import type { RefundReason } from "#commerce/orders/create-refund.ts";
-import type { DisputeOutcome, DisputeReason } from "#commerce/orders/disputes.ts";
+import type { RefundReason } from "#commerce/orders/payment/refunds.ts";
+import type { DisputeOutcome, DisputeReason } from "#commerce/orders/payment/disputes.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 
 export const orderVersion =

@@ -18,13 +18,11 @@ import { carrierMax, type ChangedFulfillment, createFulfillment } from "#commerc
 import type { TrackedStatus } from "#commerce/orders/fulfillment/fulfillment-rules.ts";
 import type { FulfillmentView } from "#commerce/orders/render-parts.ts";
 import { approveCancellation, cancelOrder, declineCancellation } from "#commerce/orders/cancellation/cancel-order.ts";
-import { capturePayment } from "#commerce/orders/capture-payment.ts";
-import { closeDispute, openDispute } from "#commerce/orders/disputes.ts";
+import { capturePayment, type PaymentTarget, voidPayment } from "#commerce/orders/payment/order-payment.ts";
+import { closeDispute, openDispute } from "#commerce/orders/payment/disputes.ts";
 import type { OrderTenant } from "#commerce/orders/change-order.ts";
-import type { PaymentTarget } from "#commerce/orders/order-payment.ts";
-import { voidPayment } from "#commerce/orders/void-payment.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { createRefund } from "#commerce/orders/create-refund.ts";
+import { createRefund } from "#commerce/orders/payment/refunds.ts";
 import {
   CancellationAnswerInput,
   DisputeCloseInput,

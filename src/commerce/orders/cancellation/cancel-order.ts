@@ -23,9 +23,9 @@ import {
 import { chosenFaults, noteMax, refuseOrder, requireChoosable, requireKnownLines } from "#commerce/orders/order-checks.ts";
 import type { CancellationRequest, LineQuantity, OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
-import { coverRefund, queueRefund } from "#commerce/orders/queue-refund.ts";
+import { coverRefund, queueRefund } from "#commerce/orders/payment/refunds.ts";
 import { dropUnreserved } from "#commerce/orders/fulfillment/fulfillment-stock.ts";
-import { voidIfNothingOwed } from "#commerce/orders/void-payment.ts";
+import { voidIfNothingOwed } from "#commerce/orders/payment/order-payment.ts";
 
 export interface OrderCancelInput extends OrderTarget {
   /** Left out: all that can be canceled. */

@@ -1,11 +1,12 @@
 /** What the provider did with the money of an order: captured it, let it go, gave it back, or refused to. The order follows. */
-import { endOperation } from "#commerce/payments/payment-operations.ts";
+import { type ClaimedOperation, endOperation } from "#commerce/payments/payment-operations.ts";
 import { lockPayment, type PaymentPatch, type PaymentRow, savePayment, statusByAmounts } from "#commerce/payments/save-payment.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { changeLocked, lockOrder, type OrderHappening, type OrderTenant } from "./change-order.ts";
-import { endRefund, failureOf, type Settling } from "./settling.ts";
-import { voidIfNothingOwed } from "./void-payment.ts";
-import type { OrderAggregate } from "./order-aggregate.ts";
+import type { Outcome } from "#commerce/payments/ask-provider.ts";
+import type { Log } from "#foundation/log.ts";
+import { changeLocked, lockOrder, type OrderHappening, type OrderTenant } from "#commerce/orders/change-order.ts";
+import { voidIfNothingOwed } from "./order-payment.ts";
+import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 
 export async function settleMovement(
   transaction: Transaction,
@@ -79,4 +80,33 @@ function movePayment(transaction: Transaction, { payment, change, now }: Movemen
     patch: { ...change, status: statusByAmounts({ amountMinor, capturedMinor, voidedMinor, refundedMinor }) },
     now,
   });
+}
+
+/** What the provider has said of an operation, on its way to what it changes; and a refund's end, which is the same with an order and without. */
+export interface Settling {
+  readonly operation: ClaimedOperation;
+  readonly outcome: Outcome;
+  readonly log: Log;
+}
+
+/** Null: it did what it was asked for. */
+export function failureOf(outcome: Outcome): string | null {
+  if (outcome.outcome === "succeeded") return null;
+  return outcome.outcome === "declined" ? outcome.code : "unresolved";
+}
+
+interface RefundEnd {
+  readonly operationId: string;
+  readonly status: "succeeded" | "failed";
+  readonly now: Date;
+}
+
+async function endRefund(transaction: Transaction, { operationId, status, now }: RefundEnd): Promise<OrderHappening> {
+  const { id } = await transaction
+    .updateTable("refund")
+    .set((refund) => ({ status, version: refund("version", "+", 1), updatedAt: now }))
+    .where("operationId", "=", operationId)
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  return { type: `refund.${status}`, id, previous: { status: "pending" } };
 }

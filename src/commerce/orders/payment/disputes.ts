@@ -4,9 +4,9 @@
  */
 import { statusByAmounts } from "#commerce/payments/save-payment.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { changeLocked, type OrderOutcome, type OrderTenant } from "./change-order.ts";
-import { refuseOrder } from "./order-checks.ts";
-import type { OrderAggregate, OrderPayment } from "./order-aggregate.ts";
+import { changeLocked, type OrderOutcome, type OrderTenant } from "#commerce/orders/change-order.ts";
+import { refuseOrder } from "#commerce/orders/order-checks.ts";
+import type { OrderAggregate, OrderPayment } from "#commerce/orders/order-aggregate.ts";
 import { lockWithOrder, type PaymentOfOrder, type PaymentTarget } from "./order-payment.ts";
 
 export const disputeReasons = ["fraudulent", "unrecognized", "not_received", "not_as_described", "duplicate", "canceled", "other"] as const;

@@ -8,9 +8,8 @@ import type { Held } from "#commerce/payments/provider.ts";
 import { lockPayment, type PaymentRow, savePayment, statusByAmounts } from "#commerce/payments/save-payment.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import type { OrderTenant } from "./change-order.ts";
-import { settleRefund } from "./settle-movement.ts";
-import { failureOf, type Settling } from "./settling.ts";
+import type { OrderTenant } from "#commerce/orders/change-order.ts";
+import { failureOf, settleRefund, type Settling } from "./settle-movement.ts";
 
 /** What became of it at the provider after all. */
 export async function settleAbandoned(transaction: Transaction, tenant: OrderTenant, { operation, outcome, log }: Settling): Promise<void> {
@@ -76,8 +75,8 @@ interface LateRefund {
   readonly dueAt?: Date;
 }
 
-function queueLateRefund(transaction: Transaction, { merchantId, now, wakePayments }: OrderTenant, refund: LateRefund): Promise<string> {
-  return queueOperation(transaction, { merchantId, kind: "refund", now, wakePayments, ...refund });
+function queueLateRefund(transaction: Transaction, { merchantId, now, events }: OrderTenant, refund: LateRefund): Promise<string> {
+  return queueOperation(transaction, { merchantId, kind: "refund", now, events, ...refund });
 }
 
 export async function settleLateRefund(transaction: Transaction, tenant: OrderTenant, { operation, outcome, log }: Settling): Promise<void> {

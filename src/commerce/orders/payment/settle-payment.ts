@@ -10,12 +10,10 @@ import type { Held } from "#commerce/payments/provider.ts";
 import { lockPayment, type PaymentRow, savePayment, statusByAmounts } from "#commerce/payments/save-payment.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Log } from "#foundation/log.ts";
-import type { OrderTenant } from "./change-order.ts";
-import { placeOrder, toOrderPayment } from "./place-order.ts";
+import { changeAsSystem, type OrderTenant, type SystemServices } from "#commerce/orders/change-order.ts";
+import { placeOrder, toOrderPayment } from "#commerce/orders/place-order.ts";
 import { settleAbandoned, settleLateRefund } from "./settle-late-payment.ts";
-import { settleMovement } from "./settle-movement.ts";
-import type { Settling } from "./settling.ts";
-import { changeAsSystem, type SystemServices } from "./system-change.ts";
+import { settleMovement, type Settling } from "./settle-movement.ts";
 
 export function settlePayment(services: SystemServices & { readonly log: Log }, operation: ClaimedOperation, outcome: Outcome): Promise<void> {
   return changeAsSystem(services, operation.merchantId, (transaction, tenant) =>
