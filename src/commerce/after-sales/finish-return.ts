@@ -2,13 +2,12 @@
  * Settles a return that was inspected. Money for what was accepted goes back; of an exchange or a replacement what is sent instead must have left;
  * what was repaired or replaced is the buyer's as before. Nothing is left open after it.
  */
-import type { OrderHappening, OrderOutcome, OrderTenant } from "#commerce/orders/change-order.ts";
+import type { ChangedPart, OrderHappening, OrderOutcome, OrderTenant } from "#commerce/orders/change-order.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn, OrderWarranty } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { restock } from "#commerce/inventory/reservations.ts";
 import { noteMax } from "#commerce/orders/order-checks.ts";
-import type { ChangedPart } from "./change-part.ts";
 import { cutReplacement, isReplacementSent, sendsReplacement, staysWithBuyer } from "./exchange.ts";
 import { changeReturn, countedFaults, type FoundReturn, type LineCount, type ReturnTarget } from "./return-life.ts";
 import { countReturnLines, moveOrderLines, moveReturn } from "./return-rows.ts";

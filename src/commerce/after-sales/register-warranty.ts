@@ -1,12 +1,11 @@
 /** A buyer, or the merchant for the buyer, registers the warranty of a line that has arrived: as the order was placed with it, whatever is sold now. */
 import { type Faults, refuseAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { changeLocked, lockOrder, type OrderTarget, type OrderTenant } from "#commerce/orders/change-order.ts";
+import { type ChangedPart, changeLocked, lockOrder, type OrderTarget, type OrderTenant } from "#commerce/orders/change-order.ts";
 import { refuseOrder } from "#commerce/orders/order-checks.ts";
 import { dayEndAfter, deliveredAtOf, policyOf } from "#commerce/orders/order-terms.ts";
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import type { ChangedPart } from "./change-part.ts";
 
 export interface WarrantyRegisterInput extends OrderTarget {
   readonly lineId: string;

@@ -3,7 +3,7 @@
  * the same facts; what needs nobody's consent is approved in the same transaction.
  */
 import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { changeLocked, lockOrder, type OrderOutcome, type OrderTarget, type OrderTenant } from "#commerce/orders/change-order.ts";
+import { type ChangedPart, changeLocked, lockOrder, type OrderOutcome, type OrderTarget, type OrderTenant } from "#commerce/orders/change-order.ts";
 import { chosenFaults, noteMax, orderConflict, requireChoosable, requireKnownLines } from "#commerce/orders/order-checks.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -11,7 +11,6 @@ import { createId } from "#foundation/ids.ts";
 import type { Decision } from "#commerce/orders/eligibility-reason.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import { fail } from "#foundation/failure.ts";
-import type { ChangedPart } from "./change-part.ts";
 import { readAfterSalesFacts } from "./read-facts.ts";
 import { approve } from "./return-life.ts";
 import { holdsUnits, insertReturn, moveOrderLines } from "./return-rows.ts";

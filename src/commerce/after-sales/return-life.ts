@@ -4,13 +4,12 @@
  */
 import type { Expected } from "#commerce/carts/cart-status.ts";
 import { faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { type OrderHappening, orderIdOf, type OrderOutcome, type OrderTenant } from "#commerce/orders/change-order.ts";
+import { type ChangedPart, changePart, type OrderHappening, orderIdOf, type OrderOutcome, type OrderTenant } from "#commerce/orders/change-order.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn, ReturnLine } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { unsentIntangibles } from "#commerce/orders/order-statuses.ts";
 import { cancelUnits } from "#commerce/orders/cancellation/cancel-order.ts";
-import { type ChangedPart, changePart } from "./change-part.ts";
 import { cancelReplacement, createReplacement, isReplacementSent, sendsReplacement } from "./exchange.ts";
 import { isOfUnsent } from "./obstacles.ts";
 import { countReturnLines, holdsUnits, moveOrderLines, moveReturn } from "./return-rows.ts";

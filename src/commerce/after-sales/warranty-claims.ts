@@ -2,12 +2,11 @@
 import type { Expected } from "#commerce/carts/cart-status.ts";
 import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { toId } from "#commerce/catalog/write-tenant.ts";
-import { orderIdOf, type OrderTenant } from "#commerce/orders/change-order.ts";
+import { type ChangedPart, changePart, orderIdOf, type OrderTenant } from "#commerce/orders/change-order.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn, OrderWarranty } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type Failure, type FailureConflict } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import { type ChangedPart, changePart } from "./change-part.ts";
 import { benefitLeft, openGrants } from "./warranty-options.ts";
 
 export const claimKinds = ["repair", "replacement"] as const;

@@ -8,7 +8,7 @@ import type { CartTenant } from "#commerce/carts/change-cart.ts";
 import type { Expected } from "#commerce/carts/cart-status.ts";
 import { toId } from "#commerce/catalog/write-tenant.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
-import { fail } from "#foundation/failure.ts";
+import { fail, Failure } from "#foundation/failure.ts";
 import { type EventType, eventTypes } from "#webhooks/event-types.ts";
 import type { ServiceEvents } from "#foundation/events.ts";
 import type { Database } from "#database/connect.ts";
@@ -269,4 +269,24 @@ export function changeAsSystem<Changed>(
       }),
     ),
   );
+}
+
+/** A part of an order that was changed, or made. */
+export interface ChangedPart {
+  readonly order: OrderAggregate;
+  readonly id: string;
+}
+
+interface PartChange {
+  readonly orderId: string;
+  readonly work: ChangeOrderWork;
+}
+
+export async function changePart(transaction: Transaction, tenant: OrderTenant, { orderId, work }: PartChange): Promise<OrderAggregate> {
+  try {
+    return await changeOrder(transaction, tenant, { target: { orderId }, work });
+  } catch (error) {
+    if (error instanceof Failure && error.code === "order_not_found") throw fail("resource_not_found");
+    throw error;
+  }
 }

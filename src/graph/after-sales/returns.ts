@@ -2,7 +2,7 @@
 import { closeReturn, inspectReturn } from "#commerce/after-sales/finish-return.ts";
 import { requestReturn } from "#commerce/after-sales/request-return.ts";
 import { approveReturn, cancelReturn, declineReasonMax, declineReturn, receiveReturn, trackReturn } from "#commerce/after-sales/return-life.ts";
-import type { ChangedPart } from "#commerce/after-sales/change-part.ts";
+import type { ChangedPart } from "#commerce/orders/change-order.ts";
 import { noteMax } from "#commerce/orders/order-checks.ts";
 import type { ReturnView } from "#commerce/orders/render-parts.ts";
 import { builder } from "#graph/builder.ts";

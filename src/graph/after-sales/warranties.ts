@@ -1,7 +1,7 @@
 /** Warranties: registered for what a buyer has, and claimed while they last. */
 import { registerWarranty, serialNumberMax } from "#commerce/after-sales/register-warranty.ts";
 import { type ClaimOutcome, claimTextMax, openWarrantyClaim, resolveWarrantyClaim } from "#commerce/after-sales/warranty-claims.ts";
-import type { ChangedPart } from "#commerce/after-sales/change-part.ts";
+import type { ChangedPart } from "#commerce/orders/change-order.ts";
 import type { WarrantyView } from "#commerce/orders/render-parts.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import type { GraphContext } from "#graph/context.ts";

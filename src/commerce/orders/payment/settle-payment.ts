@@ -12,8 +12,7 @@ import type { Transaction } from "#database/transaction.ts";
 import type { Log } from "#foundation/log.ts";
 import { changeAsSystem, type OrderTenant, type SystemServices } from "#commerce/orders/change-order.ts";
 import { placeOrder, toOrderPayment } from "#commerce/orders/place-order.ts";
-import { settleAbandoned, settleLateRefund } from "./settle-late-payment.ts";
-import { settleMovement, type Settling } from "./settle-movement.ts";
+import { settleAbandoned, settleLateRefund, settleMovement, type Settling } from "./settle-movement.ts";
 
 export function settlePayment(services: SystemServices & { readonly log: Log }, operation: ClaimedOperation, outcome: Outcome): Promise<void> {
   return changeAsSystem(services, operation.merchantId, (transaction, tenant) =>
