@@ -3,6 +3,8 @@
  * read. `field` is always a JSON Pointer into the input.
  */
 import { fail, failAt, type Failure, type FailureCode, type FailureDetail } from "./failure.ts";
+import { isCountry } from "./locales.ts";
+import { isCurrency } from "./money.ts";
 import { isCleanText } from "./text.ts";
 
 export type Faults = FailureDetail[];
@@ -59,7 +61,32 @@ export function countFaults(field: string, list: readonly unknown[], { min, max 
   return [];
 }
 
+/** A list that may be absent, of at most `max` entries, none of them twice. */
+export function listFaults(field: string, list: readonly string[] | null | undefined, max: number): Faults {
+  if (list === null || list === undefined) return [];
+  return [...countFaults(field, list, { min: 0, max }), ...repeatFaults(list, (index) => `${field}/${index}`)];
+}
+
 /** Every key that stood there before. */
 export function repeatFaults(keys: readonly string[], fieldOf: (index: number) => string): Faults {
   return keys.flatMap((key, index) => (keys.indexOf(key) < index ? [faultAt(fieldOf(index), "duplicate", "It stands there twice.")] : []));
+}
+
+/** `noun` names what the value is, for the message. */
+export function choiceFaults(
+  field: string,
+  value: string,
+  { allowed, noun }: { readonly allowed: readonly string[]; readonly noun: string },
+): Faults {
+  return allowed.includes(value) ? [] : [{ ...faultAt(field, "not_allowed", `There is no such ${noun}.`), allowed }];
+}
+
+export function countryFaults(field: string, country: string): Faults {
+  return isCountry(country) ? [] : [faultAt(field, "unknown_country", "It is not a country code of ISO 3166-1, in capitals.")];
+}
+
+/** An absent currency breaks nothing. */
+export function currencyFaults(field: string, currency: string | null | undefined): Faults {
+  if (currency === null || currency === undefined || isCurrency(currency)) return [];
+  return [faultAt(field, "unknown_currency", "It is not a currency of ISO 4217.")];
 }

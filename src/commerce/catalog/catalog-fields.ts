@@ -1,7 +1,41 @@
-/** What the names, codes and texts of a catalog break. */
-import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, textFaults, type TextRule } from "#foundation/faults.ts";
+/**
+ * The bounds and validators of what a merchant enters: slugs, codes, locales, texts in several languages, addresses, GTINs, and the fields of a
+ * variant. Pure; markets and promotions use them too.
+ */
+import { choiceFaults, countFaults, faultAt, type Faults, integerFaults, repeatFaults, textFaults, type TextRule } from "#foundation/faults.ts";
 import { parseLocale } from "#foundation/locales.ts";
 import { isCleanText, isSlug, slugLengthMax } from "#foundation/text.ts";
+
+/** How long texts and how many things may be. The graph declares the same bounds from here, so that what is documented is what is enforced. */
+export const catalogBounds = {
+  attributeValueMax: 500,
+  attributeValuesMax: 50,
+  attributesMax: 50,
+  brandMax: 100,
+  categoriesPerProductMax: 20,
+  categoryDepthMax: 6,
+  choicesMax: 100,
+  codeMax: 40,
+  descriptionMax: 20_000,
+  importItemsMax: 500,
+  localesMax: 50,
+  mediaMax: 50,
+  mediaSidePixelsMax: 100_000,
+  nameMax: 200,
+  onHandMax: 1_000_000_000,
+  optionsMax: 5,
+  positionMax: 100_000,
+  pricesMax: 500,
+  seoDescriptionMax: 320,
+  seoTitleMax: 200,
+  skuMax: 64,
+  summaryMax: 300,
+  titleMax: 200,
+  unitMax: 20,
+  urlMax: 2048,
+  variantsMax: 200,
+  weightGramsMax: 100_000_000,
+} as const;
 
 export function slugFaults(field: string, slug: string): Faults {
   return isSlug(slug)
@@ -56,38 +90,6 @@ export function isHttpsUrl(text: string): boolean {
   return url !== null && url.protocol === "https:" && url.username === "" && url.password === "";
 }
 
-/** How long texts and how many things may be. The graph declares the same bounds from here, so that what is documented is what is enforced. */
-export const catalogBounds = {
-  attributeValueMax: 500,
-  attributeValuesMax: 50,
-  attributesMax: 50,
-  brandMax: 100,
-  categoriesPerProductMax: 20,
-  categoryDepthMax: 6,
-  choicesMax: 100,
-  codeMax: 40,
-  descriptionMax: 20_000,
-  importItemsMax: 500,
-  localesMax: 50,
-  mediaMax: 50,
-  mediaSidePixelsMax: 100_000,
-  nameMax: 200,
-  onHandMax: 1_000_000_000,
-  optionsMax: 5,
-  positionMax: 100_000,
-  pricesMax: 500,
-  seoDescriptionMax: 320,
-  seoTitleMax: 200,
-  skuMax: 64,
-  summaryMax: 300,
-  titleMax: 200,
-  unitMax: 20,
-  urlMax: 2048,
-  variantsMax: 200,
-  weightGramsMax: 100_000_000,
-} as const;
-
-/** What a variant may say of itself, apart from the product it belongs to. */
 const restrictions = ["age_18", "hazmat", "no_returns", "final_sale", "custom_made", "perishable", "hygiene_sealed", "digital", "gift_card"] as const;
 type Restriction = (typeof restrictions)[number];
 
@@ -142,11 +144,8 @@ export function variantFaults(at: string, variant: VariantFields): Faults {
 }
 
 function restrictionFaults(field: string, given: readonly string[]): Faults {
-  const known: readonly string[] = restrictions;
   return [
-    ...given.flatMap((restriction, index) =>
-      known.includes(restriction) ? [] : [{ ...faultAt(`${field}/${index}`, "not_allowed", "There is no such restriction."), allowed: known }],
-    ),
+    ...given.flatMap((restriction, index) => choiceFaults(`${field}/${index}`, restriction, { allowed: restrictions, noun: "restriction" })),
     ...repeatFaults(given, (index) => `${field}/${index}`),
   ];
 }

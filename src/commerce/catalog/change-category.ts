@@ -1,6 +1,6 @@
 /**
- * The tree that products are filed in: six levels at most, never a circle, and nothing is taken away under what hangs on it. A category is
- * found by its id, else by its slug.
+ * Creates, changes, moves and deletes categories. The tree has six levels at most and no circle; a category with children or products cannot be
+ * deleted. A category is found by its id, else by its slug.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";

@@ -1,12 +1,12 @@
 /**
- * Making a product and changing what it says about itself. A product starts as a draft: what it needs to be sold (texts, variants, prices) may
+ * Creates a product, and changes its own fields, attributes and categories. A product starts as a draft: what it needs to be sold (texts, variants, prices) may
  * come in any order, and is asked for when it is published.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { countFaults, faultAt, type Faults, integerFaults, listFaults, repeatFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { catalogBounds, codeFaults, localizedFaults, type LocalizedTextInput, toLocalizedMap } from "./catalog-fields.ts";
 import { type OptionInput, optionsFaults, requireVariantsFit, saveOptions } from "./product-options.ts";
 import { lockCatalog, lockEditableProduct, raiseCatalogVersion, recordProductChange, type Tenant, toId } from "./write-tenant.ts";
@@ -16,6 +16,16 @@ export interface RatingInput {
   /** 0–5. */
   readonly average: number;
   readonly count: number;
+}
+
+type AttributeValue = string | number | boolean | readonly string[];
+
+/** A fact that is the same for all variants: material, power, energy label. It is shown, never calculated with. */
+interface AttributeInput {
+  readonly code: string;
+  readonly names: readonly LocalizedTextInput[];
+  readonly value: AttributeValue;
+  readonly unit?: string | null | undefined;
 }
 
 /** Left out: stays as it is. Null: has none any more. */
@@ -81,9 +91,43 @@ export function productFaults(at: string, { brand, rating, attributes, options }
   ];
 }
 
-export function categoryFaults(field: string, keys: readonly string[] | null | undefined): Faults {
-  if (keys === null || keys === undefined) return [];
-  return [...countFaults(field, keys, { min: 0, max: catalogBounds.categoriesPerProductMax }), ...repeatFaults(keys, (index) => `${field}/${index}`)];
+export const categoryFaults = (field: string, keys: readonly string[] | null | undefined): Faults =>
+  listFaults(field, keys, catalogBounds.categoriesPerProductMax);
+
+function attributesFaults(field: string, attributes: readonly AttributeInput[] | null | undefined): Faults {
+  if (attributes === null || attributes === undefined) return [];
+  return [
+    ...countFaults(field, attributes, { min: 0, max: catalogBounds.attributesMax }),
+    ...attributes.flatMap(({ code, names, value, unit }, index) => [
+      ...codeFaults(`${field}/${index}/code`, code),
+      ...localizedFaults(`${field}/${index}/names`, names, { max: catalogBounds.nameMax }),
+      ...valueFaults(`${field}/${index}/value`, value),
+      ...textFaults(`${field}/${index}/unit`, unit, { max: catalogBounds.unitMax }),
+    ]),
+    ...repeatFaults(
+      attributes.map(({ code }) => code),
+      (index) => `${field}/${index}/code`,
+    ),
+  ];
+}
+
+/** The value may arrive through a scalar that takes any JSON, so its type is looked at here. */
+function valueFaults(field: string, value: unknown): Faults {
+  if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) return [];
+  if (typeof value === "string") return textFaults(field, value, { max: catalogBounds.attributeValueMax });
+  if (!Array.isArray(value)) return [faultAt(field, "wrong_type", "It must be a text, a number, a boolean or a list of texts.")];
+  return [
+    ...countFaults(field, value, { min: 1, max: catalogBounds.attributeValuesMax }),
+    ...value.flatMap((entry: unknown, index) => {
+      if (typeof entry !== "string") return [faultAt(`${field}/${index}`, "wrong_type", "It must be a text.")];
+      return textFaults(`${field}/${index}`, entry, { max: catalogBounds.attributeValueMax });
+    }),
+  ];
+}
+
+/** As the column keeps them. */
+function toAttributes(attributes: readonly AttributeInput[]): readonly unknown[] {
+  return attributes.map(({ code, names, value, unit }) => ({ code, names: toLocalizedMap(names), value, unit: unit ?? null }));
 }
 
 export async function insertProduct(transaction: Transaction, tenant: Tenant): Promise<string> {
@@ -153,50 +197,4 @@ export async function saveProductCategories(transaction: Transaction, productId:
       returning 1)
     select (select count(*) from removed) + (select count(*) from saved) as changes`.execute(transaction);
   return (rows[0]?.changes ?? 0) > 0;
-}
-
-/** The facts about a product that are the same for all its variants: material, power, energy label. Shown, never calculated with. */
-type AttributeValue = string | number | boolean | readonly string[];
-
-interface AttributeInput {
-  readonly code: string;
-  readonly names: readonly LocalizedTextInput[];
-  readonly value: AttributeValue;
-  readonly unit?: string | null | undefined;
-}
-
-function attributesFaults(field: string, attributes: readonly AttributeInput[] | null | undefined): Faults {
-  if (attributes === null || attributes === undefined) return [];
-  return [
-    ...countFaults(field, attributes, { min: 0, max: catalogBounds.attributesMax }),
-    ...attributes.flatMap(({ code, names, value, unit }, index) => [
-      ...codeFaults(`${field}/${index}/code`, code),
-      ...localizedFaults(`${field}/${index}/names`, names, { max: catalogBounds.nameMax }),
-      ...valueFaults(`${field}/${index}/value`, value),
-      ...textFaults(`${field}/${index}/unit`, unit, { max: catalogBounds.unitMax }),
-    ]),
-    ...repeatFaults(
-      attributes.map(({ code }) => code),
-      (index) => `${field}/${index}/code`,
-    ),
-  ];
-}
-
-/** The value may arrive through a scalar that takes any JSON, so its type is looked at here. */
-function valueFaults(field: string, value: unknown): Faults {
-  if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) return [];
-  if (typeof value === "string") return textFaults(field, value, { max: catalogBounds.attributeValueMax });
-  if (!Array.isArray(value)) return [faultAt(field, "wrong_type", "It must be a text, a number, a boolean or a list of texts.")];
-  return [
-    ...countFaults(field, value, { min: 1, max: catalogBounds.attributeValuesMax }),
-    ...value.flatMap((entry: unknown, index) => {
-      if (typeof entry !== "string") return [faultAt(`${field}/${index}`, "wrong_type", "It must be a text.")];
-      return textFaults(`${field}/${index}`, entry, { max: catalogBounds.attributeValueMax });
-    }),
-  ];
-}
-
-/** As the column keeps them. */
-function toAttributes(attributes: readonly AttributeInput[]): readonly unknown[] {
-  return attributes.map(({ code, names, value, unit }) => ({ code, names: toLocalizedMap(names), value, unit: unit ?? null }));
 }

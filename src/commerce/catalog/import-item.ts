@@ -1,4 +1,7 @@
-/** One item of an import: a product found by its slugs and SKUs, or made; what is left out stays as it is. Refusals are thrown like everywhere. */
+/**
+ * Imports one item: checks it, finds its product by slugs and SKUs or creates it, and saves what the item has; fields that are left out stay
+ * as they are. Throws a failure if the item is refused.
+ */
 import { sql } from "kysely";
 import { setStock } from "#commerce/inventory/stock.ts";
 import type { StockChange } from "#commerce/inventory/stock-events.ts";
@@ -13,6 +16,24 @@ import { type LockedProduct, lockProduct, type ProductEvent, requireEditable, ty
 import { saveTranslations, type TranslationInput, translationsFaults } from "./product-content.ts";
 import { type SavedVariants, saveVariants } from "./change-variants.ts";
 import { catalogBounds, slugFaults, variantFaults, type VariantFields } from "./catalog-fields.ts";
+
+interface ImportPriceInput extends PriceAmounts {
+  readonly marketHandle: string;
+}
+
+interface ImportVariantInput extends VariantFields {
+  readonly prices?: readonly ImportPriceInput[] | null | undefined;
+  /** What was counted, not a difference. */
+  readonly onHand?: number | null | undefined;
+}
+
+/** Found by any of its slugs or SKUs, else made. Translations, variants and prices that are not listed stay as they are. */
+export interface ProductImportItem extends ProductFields {
+  readonly categorySlugs?: readonly string[] | null | undefined;
+  readonly translations: readonly TranslationInput[];
+  readonly variants: readonly ImportVariantInput[];
+  readonly status?: "draft" | "published" | null | undefined;
+}
 
 /** What the items name by handle or slug, read once for all of them. */
 export interface ImportContext {
@@ -31,6 +52,36 @@ export interface ImportedItem {
   readonly stockChanges: readonly StockChange[];
   /** It is on sale and something changed, its stock included; or it no longer is. */
   readonly needsIndexing: boolean;
+}
+
+export function importItemFaults(item: ProductImportItem): Faults {
+  return [
+    ...(item.translations.length + item.variants.length > 0 ? [] : [faultAt("", "too_short", "It has neither a slug nor a SKU to be known by.")]),
+    ...productFaults("", item),
+    ...categoryFaults("/categorySlugs", item.categorySlugs),
+    ...(item.categorySlugs ?? []).flatMap((slug, index) => slugFaults(`/categorySlugs/${index}`, slug)),
+    ...translationsFaults("/translations", item.translations, 0),
+    ...countFaults("/variants", item.variants, { min: 0, max: catalogBounds.variantsMax }),
+    ...item.variants.flatMap((variant, index) => importVariantFaults(`/variants/${index}`, variant)),
+    ...repeatFaults(
+      item.variants.map(({ sku }) => sku.toLowerCase()),
+      (index) => `/variants/${index}/sku`,
+    ),
+  ];
+}
+
+function importVariantFaults(at: string, variant: ImportVariantInput): Faults {
+  const prices = variant.prices ?? [];
+  return [
+    ...variantFaults(at, variant),
+    ...integerFaults(`${at}/onHand`, variant.onHand, { min: 0, max: catalogBounds.onHandMax }),
+    ...countFaults(`${at}/prices`, prices, { min: 0, max: catalogBounds.pricesMax }),
+    ...prices.flatMap((price, place) => priceFaults(`${at}/prices/${place}`, price)),
+    ...repeatFaults(
+      prices.map(({ marketHandle }) => marketHandle),
+      (place) => `${at}/prices/${place}/marketHandle`,
+    ),
+  ];
 }
 
 export async function importItem(
@@ -164,53 +215,4 @@ async function changeStatus(
   if (status === "published") await requirePublishable(transaction, product);
   await setStatus(transaction, tenant, { product, status });
   return [status === "published" ? "product.published" : "product.unpublished"];
-}
-
-/** What an item of an import looks like, and what it may break by itself. */
-interface ImportPriceInput extends PriceAmounts {
-  readonly marketHandle: string;
-}
-
-interface ImportVariantInput extends VariantFields {
-  readonly prices?: readonly ImportPriceInput[] | null | undefined;
-  /** What was counted, not a difference. */
-  readonly onHand?: number | null | undefined;
-}
-
-/** Found by any of its slugs or SKUs, else made. Translations, variants and prices that are not listed stay as they are. */
-export interface ProductImportItem extends ProductFields {
-  readonly categorySlugs?: readonly string[] | null | undefined;
-  readonly translations: readonly TranslationInput[];
-  readonly variants: readonly ImportVariantInput[];
-  readonly status?: "draft" | "published" | null | undefined;
-}
-
-export function importItemFaults(item: ProductImportItem): Faults {
-  return [
-    ...(item.translations.length + item.variants.length > 0 ? [] : [faultAt("", "too_short", "It has neither a slug nor a SKU to be known by.")]),
-    ...productFaults("", item),
-    ...categoryFaults("/categorySlugs", item.categorySlugs),
-    ...(item.categorySlugs ?? []).flatMap((slug, index) => slugFaults(`/categorySlugs/${index}`, slug)),
-    ...translationsFaults("/translations", item.translations, 0),
-    ...countFaults("/variants", item.variants, { min: 0, max: catalogBounds.variantsMax }),
-    ...item.variants.flatMap((variant, index) => importVariantFaults(`/variants/${index}`, variant)),
-    ...repeatFaults(
-      item.variants.map(({ sku }) => sku.toLowerCase()),
-      (index) => `/variants/${index}/sku`,
-    ),
-  ];
-}
-
-function importVariantFaults(at: string, variant: ImportVariantInput): Faults {
-  const prices = variant.prices ?? [];
-  return [
-    ...variantFaults(at, variant),
-    ...integerFaults(`${at}/onHand`, variant.onHand, { min: 0, max: catalogBounds.onHandMax }),
-    ...countFaults(`${at}/prices`, prices, { min: 0, max: catalogBounds.pricesMax }),
-    ...prices.flatMap((price, place) => priceFaults(`${at}/prices/${place}`, price)),
-    ...repeatFaults(
-      prices.map(({ marketHandle }) => marketHandle),
-      (place) => `${at}/prices/${place}/marketHandle`,
-    ),
-  ];
 }

@@ -1,11 +1,12 @@
 /**
- * A product's texts per locale, and its slugs. A slug names one product of its merchant for ever: the ones a product leaves stay its own and
- * may be taken back, and no other product ever gets them.
+ * The content of a product: its texts and slugs per locale, its pictures and films. A slug names one product of its merchant for ever: former
+ * slugs stay with the product, which may take them back, and no other product ever gets them. Media are kept as addresses only: https, or a path
+ * of this service, so that no page loads unencrypted content.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { choiceFaults, countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { createId } from "#foundation/ids.ts";
 import {
   catalogBounds,
@@ -149,7 +150,6 @@ function slugTaken(
   });
 }
 
-/** Pictures and films of a product. Only addresses are kept: on https, or a path of this service, so that no page mixes in what is not encrypted. */
 interface MediaAttachInput {
   readonly productId: string;
   readonly expectedVersion?: number | null | undefined;
@@ -206,7 +206,7 @@ async function makeRoom(transaction: Transaction, productId: string, position: n
 function mediaFaults({ type, url, alts, width, height, position }: MediaAttachInput): Faults {
   const side = { min: 1, max: catalogBounds.mediaSidePixelsMax };
   return [
-    ...(["image", "video"].includes(type) ? [] : [{ ...faultAt("/type", "not_allowed", "There is no such type."), allowed: ["image", "video"] }]),
+    ...choiceFaults("/type", type, { allowed: ["image", "video"], noun: "type" }),
     ...(isMediaUrl(url)
       ? []
       : [faultAt("/url", "pattern_mismatch", "It must be an https address without credentials, or a path that starts with /media/.")]),

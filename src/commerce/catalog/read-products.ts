@@ -1,6 +1,7 @@
 /**
- * Reads whole products, each with all that any view of it needs, in one statement however many are asked for. What is read is the same for
- * every locale and market; choosing among them is for the renderers, so that loads of many requests can go as one.
+ * Reads products: whole ones, each with all that any view of it needs, in one statement for any number of them; and a merchant's lists of products
+ * and categories. A whole product is the same for every locale and market; the renderers choose among them, so that loads of many requests
+ * can be combined.
  */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import { paddedInTemplate, padToPowerOfTwo, parameter, prepareStatement } from "#database/prepared-template.ts";
@@ -195,7 +196,8 @@ const aggregate = sql<ProductAggregate>`json_build_object(
   'policies', coalesce((select json_agg(json_build_object('marketId', po.market_id, 'type', po.type, 'summaries', po.summaries, 'url', po.url) order by po.type, po.id)
     from policy po where po.merchant_id = p.merchant_id), '[]'::json))`;
 
-/** The merchant's own list of products and categories: queries still to be paged or counted. */
+/* The lists of products and categories are queries still to be paged or counted. */
+
 export type CategoryRow = Selectable<CategoryTable>;
 
 interface ProductFilter {
@@ -226,9 +228,10 @@ export const findCategories = (reader: Reader, ids: readonly string[]): Promise<
     .where(sql<boolean>`id = any(${ids}::text[])`)
     .execute();
 
-/** The list an integrator reads without parameters: the newest published products of its merchant, and what it should know about them. */
+/** How many products the list without parameters has. */
 export const listLimit = 500;
 
+/** The newest published products of a merchant, and what an integrator should know to read them. */
 export interface ProductList {
   readonly ids: readonly string[];
   readonly total: number;

@@ -1,4 +1,7 @@
-/** Turns a product as it is stored into what a buyer sees in one locale and market: pure functions, no row is read here. */
+/**
+ * Renders a product for a buyer in one locale and market: from the whole product, or from the row of a list or search. Pure functions; no row is
+ * read here.
+ */
 import { type Money, money } from "#foundation/money.ts";
 import { chooseLocale } from "#foundation/locales.ts";
 import { type Availability, availabilityAt, availabilityOf, bestAvailability } from "./availability.ts";

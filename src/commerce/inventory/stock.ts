@@ -6,7 +6,7 @@
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
-import { faultAt, type Faults, integerFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { choiceFaults, faultAt, type Faults, integerFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { reindexProducts, type Tenant, toId } from "#commerce/catalog/write-tenant.ts";
 import { fail } from "#foundation/failure.ts";
 import { insufficientStock, stockLimitReached } from "./insufficient-stock.ts";
@@ -68,11 +68,10 @@ async function move(transaction: Transaction, tenant: Tenant, input: StockAdjust
 }
 
 function adjustFaults({ delta, reason, note }: StockAdjustInput): Faults {
-  const known: readonly string[] = stockAdjustReasons;
   return [
     ...integerFaults("/delta", delta, { min: -catalogBounds.onHandMax, max: catalogBounds.onHandMax }),
     ...(delta === 0 ? [faultAt("/delta", "out_of_range", "It must not be zero.")] : []),
-    ...(known.includes(reason) ? [] : [{ ...faultAt("/reason", "not_allowed", "There is no such reason."), allowed: known }]),
+    ...choiceFaults("/reason", reason, { allowed: stockAdjustReasons, noun: "reason" }),
     ...textFaults("/note", note, { max: noteMax, lines: "many" }),
   ];
 }

@@ -5,12 +5,10 @@
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { catalogBounds, localeFaults, slugFaults, toLocale } from "#commerce/catalog/catalog-fields.ts";
-import { countFaults, faultAt, type Faults, repeatFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { countFaults, countryFaults, currencyFaults, faultAt, type Faults, repeatFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { lockCatalog, raiseCatalogVersion, reindexProducts, requireVersion, type Tenant, toId } from "#commerce/catalog/write-tenant.ts";
 import { fail, type FailureConflict } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import { isCountry } from "#foundation/locales.ts";
-import { isCurrency } from "#foundation/money.ts";
 import { isTimeZone } from "#foundation/period.ts";
 
 /** The whole market: what stands here replaces what was. */
@@ -57,13 +55,11 @@ function marketFaults(input: MarketUpsertInput): Faults {
   return [
     ...slugFaults("/handle", input.handle),
     ...textFaults("/name", input.name, { max: catalogBounds.nameMax }),
-    ...(isCurrency(input.currency) ? [] : [faultAt("/currency", "unknown_currency", "It is not a currency of ISO 4217.")]),
+    ...currencyFaults("/currency", input.currency),
     ...localeFaults("/defaultLocale", input.defaultLocale),
     ...(isTimeZone(input.timeZone) ? [] : [faultAt("/timeZone", "unknown_time_zone", "The IANA time zone database has no such name.")]),
     ...countFaults("/countries", input.countries, { min: 1, max: countriesMax }),
-    ...input.countries.flatMap((country, index) =>
-      isCountry(country) ? [] : [faultAt(`/countries/${index}`, "unknown_country", "It is not a country code of ISO 3166-1, in capitals.")],
-    ),
+    ...input.countries.flatMap((country, index) => countryFaults(`/countries/${index}`, country)),
     ...repeatFaults(input.countries, (index) => `/countries/${index}`),
   ];
 }

@@ -5,7 +5,7 @@
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { isHttpsUrl, localizedFaults, type LocalizedTextInput, toLocalizedMap } from "#commerce/catalog/catalog-fields.ts";
-import { faultAt, type Faults, requireNoFaults } from "#foundation/faults.ts";
+import { choiceFaults, faultAt, type Faults, requireNoFaults } from "#foundation/faults.ts";
 import { lockCatalog, raiseCatalogVersion, requireVersion, type Tenant } from "#commerce/catalog/write-tenant.ts";
 import { createId } from "#foundation/ids.ts";
 import { requireMarket } from "./of-market.ts";
@@ -68,9 +68,8 @@ async function savePolicy(
 }
 
 function policyFaults({ type, marketId, summaries, url, rules }: PolicyUpsertInput): Faults {
-  const known: readonly string[] = policyTypes;
   return [
-    ...(known.includes(type) ? [] : [{ ...faultAt("/type", "not_allowed", "There is no such type."), allowed: known }]),
+    ...choiceFaults("/type", type, { allowed: policyTypes, noun: "type" }),
     ...localizedFaults("/summaries", summaries, { max: summaryMax, lines: "many" }),
     ...(url === null || url === undefined || isHttpsUrl(url)
       ? []

@@ -1,10 +1,9 @@
 /** What a merchant may say in a policy's rules, and what becomes of it in store: what is left out keeps its default. */
 import { sql } from "kysely";
-import { countFaults, faultAt, type Faults, integerFaults, type NumberRule, repeatFaults } from "#foundation/faults.ts";
+import { countFaults, countryFaults, faultAt, type Faults, integerFaults, type NumberRule, repeatFaults } from "#foundation/faults.ts";
 import { type Tenant, toId } from "#commerce/catalog/write-tenant.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { isCountry } from "#foundation/locales.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import type { ReturnRules, RuledType, RulesByType, StoredRules } from "./policy-rules.ts";
 
@@ -76,11 +75,7 @@ function listFaults({ excludedCategoryIds, excludedCountries }: Given<ReturnRule
     ...countFaults(at("excludedCategoryIds"), categories, ruleBounds.excludedCategories),
     ...repeatFaults(categories, (index) => `${at("excludedCategoryIds")}/${index}`),
     ...countFaults(at("excludedCountries"), countries, ruleBounds.excludedCountries),
-    ...countries.flatMap((country, index) =>
-      isCountry(country)
-        ? []
-        : [faultAt(`${at("excludedCountries")}/${index}`, "unknown_country", "It is not a country code of ISO 3166-1, in capitals.")],
-    ),
+    ...countries.flatMap((country, index) => countryFaults(`${at("excludedCountries")}/${index}`, country)),
     ...repeatFaults(countries, (index) => `${at("excludedCountries")}/${index}`),
   ];
 }

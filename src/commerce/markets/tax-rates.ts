@@ -2,10 +2,9 @@
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
-import { faultAt, type Faults, integerFaults, refuseAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { countryFaults, faultAt, type Faults, integerFaults, refuseAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { lockCatalog, type Tenant } from "#commerce/catalog/write-tenant.ts";
 import { createId } from "#foundation/ids.ts";
-import { isCountry } from "#foundation/locales.ts";
 import { requireMarket } from "./of-market.ts";
 
 export interface TaxRateUpsertInput {
@@ -45,7 +44,7 @@ function taxRateFaults({ country, regionCode, name, basisPoints }: TaxRateUpsert
   const isRegion =
     regionCode === null || regionCode === undefined || (/^[A-Z]{2}-[A-Z0-9]{1,3}$/.test(regionCode) && regionCode.startsWith(`${country}-`));
   return [
-    ...(isCountry(country) ? [] : [faultAt("/country", "unknown_country", "It is not a country code of ISO 3166-1, in capitals.")]),
+    ...countryFaults("/country", country),
     ...(isRegion ? [] : [faultAt("/regionCode", "pattern_mismatch", "It is not an ISO 3166-2 code of the country.")]),
     ...textFaults("/name", name, { max: catalogBounds.nameMax }),
     ...integerFaults("/basisPoints", basisPoints, { min: 0, max: 10_000 }),

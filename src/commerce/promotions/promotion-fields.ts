@@ -3,8 +3,8 @@
  * because what belongs to its kind, its currency and its window hang together whichever of them was changed.
  */
 import { localizedFaults, type LocalizedTextInput, toLocalizedMap } from "#commerce/catalog/catalog-fields.ts";
-import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, textFaults } from "#foundation/faults.ts";
-import { amountMinorMax, isCurrency } from "#foundation/money.ts";
+import { currencyFaults, faultAt, type Faults, integerFaults, listFaults, textFaults } from "#foundation/faults.ts";
+import { amountMinorMax } from "#foundation/money.ts";
 import { promotionBounds as bounds } from "./promotion-bounds.ts";
 import type { PromotionKind } from "./promotion-rule.ts";
 
@@ -102,7 +102,7 @@ export function fieldFaults(input: PromotionFields): Faults {
     ...(input.titles === undefined ? [] : localizedFaults("/titles", input.titles ?? [], { max: bounds.titleMax })),
     ...integerFaults("/basisPoints", input.basisPoints, { min: 1, max: bounds.basisPointsMax }),
     ...integerFaults("/amountMinor", input.amountMinor, { min: 1, max: amountMinorMax }),
-    ...currencyFaults(input.currency),
+    ...currencyFaults("/currency", input.currency),
     ...integerFaults("/buyQuantity", input.buyQuantity, { min: 1, max: bounds.quantityMax }),
     ...integerFaults("/getQuantity", input.getQuantity, { min: 1, max: bounds.quantityMax }),
     ...integerFaults("/minimumSubtotalMinor", input.minimumSubtotalMinor, { min: 1, max: amountMinorMax }),
@@ -122,16 +122,6 @@ export function fieldFaults(input: PromotionFields): Faults {
     ...integerFaults("/perBuyerLimit", input.perBuyerLimit, { min: 1, max: bounds.limitMax }),
     ...integerFaults("/priority", input.priority, { min: -bounds.priorityMax, max: bounds.priorityMax }),
   ];
-}
-
-function currencyFaults(currency: string | null | undefined): Faults {
-  if (currency === null || currency === undefined || isCurrency(currency)) return [];
-  return [faultAt("/currency", "unknown_currency", "It is not a currency of ISO 4217.")];
-}
-
-function listFaults(field: string, list: readonly string[] | null | undefined, max: number): Faults {
-  if (list === null || list === undefined) return [];
-  return [...countFaults(field, list, { min: 0, max }), ...repeatFaults(list, (index) => `${field}/${index}`)];
 }
 
 /** Years that both databases and every client spell alike. */

@@ -3,7 +3,7 @@
  * its uses and the carts that have it were made for that.
  */
 import { isDeepStrictEqual } from "node:util";
-import { faultAt, type Faults, requireNoFaults } from "#foundation/faults.ts";
+import { choiceFaults, faultAt, requireNoFaults } from "#foundation/faults.ts";
 import type { Tenant } from "#commerce/catalog/write-tenant.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
@@ -30,8 +30,8 @@ export async function createPromotion(transaction: Transaction, tenant: Tenant, 
   const { trigger, kind } = input;
   const values = mergeFields(noValues, input);
   requireNoFaults([
-    ...knownFaults("/trigger", trigger, promotionTriggers),
-    ...knownFaults("/kind", kind, promotionKinds),
+    ...choiceFaults("/trigger", trigger, { allowed: promotionTriggers, noun: "value" }),
+    ...choiceFaults("/kind", kind, { allowed: promotionKinds, noun: "value" }),
     ...fieldFaults(input),
     ...(promotionKinds.includes(kind) ? ruleFaults(kind, values) : []),
   ]);
@@ -68,10 +68,6 @@ export async function updatePromotion(transaction: Transaction, tenant: Tenant, 
   if (promotion.startedAt === null && startedAt !== null && promotion.status === "active")
     tenant.outbox.append({ type: "promotion.started", id: promotion.id, previous: {} });
   return { promotionId: promotion.id };
-}
-
-function knownFaults(field: string, value: string, known: readonly string[]): Faults {
-  return known.includes(value) ? [] : [{ ...faultAt(field, "not_allowed", "There is no such value."), allowed: known }];
 }
 
 async function requireMerchant(transaction: Transaction, tenant: Tenant): Promise<void> {
