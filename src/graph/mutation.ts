@@ -7,7 +7,7 @@ import type { GraphQLField } from "graphql";
 import type { AccessHappening } from "#access/access-happening.ts";
 import type { Access } from "#access/keys/api-keys.ts";
 import type { Viewer } from "#access/viewer.ts";
-import type { Tenant } from "#commerce/catalog/write-tenant.ts";
+import type { CommandContext } from "#commerce/catalog/change-catalog.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
@@ -22,7 +22,7 @@ import type { GraphContext, GraphServices } from "./context.ts";
 type Types = (typeof builder)["$inferSchemaTypes"];
 
 /** A rule that changes something of one merchant, all in the transaction it is given. */
-export type TenantWork<Input, Changed> = (transaction: Transaction, tenant: Tenant, input: Input) => Promise<Changed>;
+export type TenantWork<Input, Changed> = (transaction: Transaction, tenant: CommandContext, input: Input) => Promise<Changed>;
 /** The same of what belongs to the platform, or to a merchant that the input names. */
 export type AccessWork<Input, Changed> = (transaction: Transaction, access: ToldAccess, input: Input) => Promise<Changed>;
 
@@ -138,7 +138,7 @@ function changeAccess<Changed>(context: GraphContext, work: (transaction: Transa
 export function changeOf<Changed>(
   context: GraphContext,
   merchantId: string,
-  work: (transaction: Transaction, tenant: Tenant) => Promise<Changed>,
+  work: (transaction: Transaction, tenant: CommandContext) => Promise<Changed>,
 ): Promise<Changed> {
   const now = context.clock.now();
   const circumstances = { merchantId, now, cause: causeOf(context), render: context.services.render };

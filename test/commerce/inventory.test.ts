@@ -1,6 +1,6 @@
 /** Stock never falls below zero nor below what is promised, and its movements add up to its level. */
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Tenant } from "#commerce/catalog/write-tenant.ts";
+import type { CommandContext } from "#commerce/catalog/change-catalog.ts";
 import { holdStock } from "#commerce/inventory/reservations.ts";
 import { adjustStock, setStock } from "#commerce/inventory/stock.ts";
 import { saveStockSettings } from "#commerce/inventory/stock-settings.ts";
@@ -87,11 +87,17 @@ describeOnBoth("stockAdjust", (open, engine) => {
       await world.run(holdStock, { sessionId, expiresAt, lines: [{ variantId, quantity: 3 }] });
       return { variantId, sessionId };
     };
-    const count = (transaction: Transaction, tenant: Tenant, variantId: string) =>
+    const count = (transaction: Transaction, tenant: CommandContext, variantId: string) =>
       setStock(transaction, tenant, [{ variantId, onHand: 1, isNew: false }]);
-    const limit = (transaction: Transaction, tenant: Tenant, variantId: string) =>
+    const limit = (transaction: Transaction, tenant: CommandContext, variantId: string) =>
       saveStockSettings(transaction, tenant, [{ variantId, isNew: false, backorderLimit: 0, lowStockThreshold: null }]);
-    const ways: readonly [string, number, number, (transaction: Transaction, tenant: Tenant, variantId: string) => Promise<unknown>, object][] = [
+    const ways: readonly [
+      string,
+      number,
+      number,
+      (transaction: Transaction, tenant: CommandContext, variantId: string) => Promise<unknown>,
+      object,
+    ][] = [
       [
         "an adjustment",
         3,

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { createProduct, type ProductCreateInput } from "#commerce/catalog/change-product.ts";
 import { setPrices } from "#commerce/catalog/set-prices.ts";
 import { publishProduct } from "#commerce/catalog/publish-product.ts";
-import type { Tenant } from "#commerce/catalog/write-tenant.ts";
+import type { CommandContext } from "#commerce/catalog/change-catalog.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { upsertMarket } from "#commerce/markets/market.ts";
 import type { Database, OpenDatabase } from "#database/connect.ts";
@@ -16,8 +16,8 @@ import type { DomainEvent } from "#webhooks/outbox.ts";
 export interface World {
   readonly database: OpenDatabase;
   readonly db: Database;
-  readonly tenant: Tenant;
-  readonly other: Tenant;
+  readonly tenant: CommandContext;
+  readonly other: CommandContext;
   /** Country codes of DE and AT, in EUR; of US, in USD. */
   readonly europe: string;
   readonly america: string;
@@ -27,13 +27,13 @@ export interface World {
   /** What the outbox was told, emptied by this. */
   takeEvents(): DomainEvent[];
   /** The same merchant, so many milliseconds later. */
-  later(milliseconds: number): Tenant;
-  run<Input, Result>(verb: Verb<Input, Result>, input: Input, tenant?: Tenant): Promise<Result>;
+  later(milliseconds: number): CommandContext;
+  run<Input, Result>(verb: Verb<Input, Result>, input: Input, tenant?: CommandContext): Promise<Result>;
   /** What the verb is refused with. That it wrote nothing and told the search index nothing is checked here, for every refusal of every test. */
-  refusal<Input, Result>(verb: Verb<Input, Result>, input: Input, tenant?: Tenant): Promise<Refusal>;
+  refusal<Input, Result>(verb: Verb<Input, Result>, input: Input, tenant?: CommandContext): Promise<Refusal>;
 }
 
-export type Verb<Input, Result> = (transaction: Transaction, tenant: Tenant, input: Input) => Promise<Result>;
+export type Verb<Input, Result> = (transaction: Transaction, tenant: CommandContext, input: Input) => Promise<Result>;
 
 export const startOfWorld = new Date("2026-03-01T12:00:00.000Z");
 
@@ -56,16 +56,16 @@ export async function createWorld(open: Open): Promise<World> {
       .execute();
   }
   let indexed: string[][] = [];
-  const reindex: Tenant["reindex"] = (_, productIds) => {
+  const reindex: CommandContext["reindex"] = (_, productIds) => {
     indexed.push([...productIds]);
     return Promise.resolve();
   };
   let happenings: DomainEvent[] = [];
-  const outbox: Tenant["outbox"] = {
+  const outbox: CommandContext["outbox"] = {
     append: (happening) => void happenings.push(happening),
     appendLast: (tell) => void happenings.push(...tell()),
   };
-  const tenantOf = (merchantId: string, now = startOfWorld): Tenant => ({ merchantId, now, reindex, outbox });
+  const tenantOf = (merchantId: string, now = startOfWorld): CommandContext => ({ merchantId, now, reindex, outbox });
   const tenant = tenantOf("mer_one");
   const other = tenantOf("mer_two");
   const run: World["run"] = (verb, input, as = tenant) => inTransaction(db, (transaction) => verb(transaction, as, input));

@@ -1,7 +1,7 @@
 /** Claims under a warranty: opened while it holds and has the benefit left, one at a time; accepting one uses the benefit up by one. */
 import type { Expected } from "#commerce/carts/cart-status.ts";
 import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { toId } from "#commerce/catalog/write-tenant.ts";
+import { toId } from "#commerce/catalog/change-catalog.ts";
 import { type ChangedPart, changePart, orderIdOf, type OrderTenant } from "#commerce/orders/change-order.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn, OrderWarranty } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";

@@ -7,7 +7,7 @@ import type { Transaction } from "#database/transaction.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
 import { codeOf, draftOf } from "./cart-draft.ts";
 import { cartConflict, type Expected, refuse } from "./cart-status.ts";
-import { type CartPlan, type CartTenant, changeCart, type PlanCart } from "./change-cart.ts";
+import { type CartPlan, type CartCommandContext, changeCart, type PlanCart } from "./change-cart.ts";
 import { atTime } from "./render-cart.ts";
 import { type PromotionStateView, toPromotionState } from "./render-promotion-state.ts";
 
@@ -19,7 +19,7 @@ export interface CartPromotionApplyInput extends Expected {
 
 export async function applyPromotion(
   transaction: Transaction,
-  tenant: CartTenant,
+  tenant: CartCommandContext,
   input: CartPromotionApplyInput & { readonly cartId: string },
 ): Promise<PromotionStateView> {
   const { plan, replaced } = promotionPlan(input, tenant);
@@ -34,7 +34,7 @@ export interface PromotionPlan {
 }
 
 /** Also for a cart that is being checked out. */
-export function promotionPlan(input: Pick<CartPromotionApplyInput, "code" | "onExisting">, tenant: CartTenant): PromotionPlan {
+export function promotionPlan(input: Pick<CartPromotionApplyInput, "code" | "onExisting">, tenant: CartCommandContext): PromotionPlan {
   const codeNormalized = normalizeCode(input.code);
   if (codeNormalized === undefined) {
     const message = `A code has 1 to ${codeLengthMax} letters, digits, _ and -, and begins with a letter or digit.`;
@@ -55,7 +55,7 @@ export function promotionPlan(input: Pick<CartPromotionApplyInput, "code" | "onE
   return { plan, replaced: () => replaced };
 }
 
-function planOf(cart: CartAggregate, codeNormalized: string, tenant: CartTenant): CartPlan {
+function planOf(cart: CartAggregate, codeNormalized: string, tenant: CartCommandContext): CartPlan {
   const draft = draftOf(cart);
   return {
     event: null,
@@ -77,7 +77,7 @@ function planOf(cart: CartAggregate, codeNormalized: string, tenant: CartTenant)
 function notApplicable(
   cart: CartAggregate,
   { reason, data }: Refusal,
-  { tenant, currency }: { readonly tenant: CartTenant; readonly currency: string },
+  { tenant, currency }: { readonly tenant: CartCommandContext; readonly currency: string },
 ): Error {
   const { requiredAmountMinor, missingAmountMinor, ...quantities } = data;
   const amounts =
@@ -111,7 +111,7 @@ const refusalMessages: Readonly<Record<Refusal["reason"], string>> = {
 
 export async function removePromotion(
   transaction: Transaction,
-  tenant: CartTenant,
+  tenant: CartCommandContext,
   input: Expected & { readonly cartId: string },
 ): Promise<PromotionStateView> {
   const cart = await changeCart(transaction, tenant, { target: input, plan: removalPlan(tenant.now) });

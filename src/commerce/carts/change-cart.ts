@@ -5,8 +5,8 @@
 import type { ServiceEvents } from "#foundation/events.ts";
 import { type RawBuilder, sql } from "kysely";
 import { AmountOutOfRange } from "#commerce/pricing/allocate.ts";
-import type { Tenant } from "#commerce/catalog/write-tenant.ts";
-import { toId } from "#commerce/catalog/write-tenant.ts";
+import type { CommandContext } from "#commerce/catalog/change-catalog.ts";
+import { toId } from "#commerce/catalog/change-catalog.ts";
 import type { Refusal } from "#commerce/promotions/choose-promotions.ts";
 import { prepareStatement, parameter } from "#database/prepared-template.ts";
 import { runPipelined, type Transaction } from "#database/transaction.ts";
@@ -23,7 +23,7 @@ import { updateCart } from "./save-cart.ts";
 import { expireSession } from "./session-end.ts";
 
 /** For whom a cart changes. */
-export interface CartTenant extends Tenant {
+export interface CartCommandContext extends CommandContext {
   readonly keyring: Keyring;
   /** The buyer an internal frontend acts for: then carts of other buyers are not there. */
   readonly buyerReference: string | null;
@@ -57,21 +57,21 @@ export interface CartChange {
   readonly plan: PlanCart;
 }
 
-export async function changeCart(transaction: Transaction, tenant: CartTenant, { target, plan }: CartChange): Promise<CartAggregate> {
+export async function changeCart(transaction: Transaction, tenant: CartCommandContext, { target, plan }: CartChange): Promise<CartAggregate> {
   const cart = await lockCart(transaction, tenant, target.cartId);
   requireChangeable(cart, target, tenant.now);
   return applyPlan(transaction, tenant, { cart, plan });
 }
 
 /** The newest there is of it, and nobody else changes it until the end of the transaction. */
-export async function lockCart(transaction: Transaction, tenant: CartTenant, cartId: string): Promise<CartAggregate> {
+export async function lockCart(transaction: Transaction, tenant: CartCommandContext, cartId: string): Promise<CartAggregate> {
   const cart = await tryLockCart(transaction, tenant, cartId);
   if (cart === undefined) throw fail("cart_not_found");
   return cart;
 }
 
 /** Undefined: there is none for the asker. */
-export async function tryLockCart(transaction: Transaction, tenant: CartTenant, cartId: string): Promise<CartAggregate | undefined> {
+export async function tryLockCart(transaction: Transaction, tenant: CartCommandContext, cartId: string): Promise<CartAggregate | undefined> {
   const id = toId(cartId);
   // A statement of its own: one that waited for the lock would have read the lines from before. Nobody waits for the one before.
   const lock = prepareStatement(transaction, { form: "lock cart", write: writeLock, values: { id, merchantId: tenant.merchantId } });
@@ -105,7 +105,7 @@ export interface PlannedChange {
   readonly holder?: CartHolder;
 }
 
-export async function applyPlan(transaction: Transaction, tenant: CartTenant, { cart, plan, holder }: PlannedChange): Promise<CartAggregate> {
+export async function applyPlan(transaction: Transaction, tenant: CartCommandContext, { cart, plan, holder }: PlannedChange): Promise<CartAggregate> {
   const planned = plan(cart);
   if (planned === null) return cart;
   const { draft, event, codeNormalized, review, accept } = planned;
@@ -128,7 +128,7 @@ interface ChangeToSave {
   readonly event: EventType | null;
 }
 
-async function saveChange(transaction: Transaction, tenant: CartTenant, { cart, holder, next, event }: ChangeToSave): Promise<CartAggregate> {
+async function saveChange(transaction: Transaction, tenant: CartCommandContext, { cart, holder, next, event }: ChangeToSave): Promise<CartAggregate> {
   const { now, merchantId } = tenant;
   // What a session has locked that is over is free again by the clock; now that is written.
   const isUnlocked = cart.status === "locked" && !isKept(holder);
@@ -172,7 +172,7 @@ export function priceAnew(
 }
 
 function wantedOf(
-  { merchantId, now }: CartTenant,
+  { merchantId, now }: CartCommandContext,
   draft: CartDraft,
   { codeNormalized, holder }: { readonly codeNormalized: string | undefined; readonly holder: CartHolder | undefined },
 ): Wanted {
@@ -241,7 +241,7 @@ function promotionEvents(before: CartAggregate, after: CartAggregate): EventType
 
 /** Each with what was different before. `isLast`: no more of what it shows changes in this transaction, so that it need not be read again. */
 export function tell(
-  { outbox, now, publicUrl }: Pick<CartTenant, "outbox" | "now" | "publicUrl">,
+  { outbox, now, publicUrl }: Pick<CartCommandContext, "outbox" | "now" | "publicUrl">,
   types: readonly EventType[],
   { before, after, isLast = true }: { readonly before: CartAggregate | null; readonly after: CartAggregate; readonly isLast?: boolean },
 ): void {

@@ -6,7 +6,7 @@ import { createId } from "#foundation/ids.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
 import { type DraftLine, draftOf } from "./cart-draft.ts";
 import type { Expected } from "./cart-status.ts";
-import { type CartTenant, changeCart } from "./change-cart.ts";
+import { type CartCommandContext, changeCart } from "./change-cart.ts";
 import type { Offer } from "./offer.ts";
 import { isSold, orderableQuantity, quantityMax } from "./price-lines.ts";
 
@@ -25,7 +25,7 @@ export interface CartLinesAddInput extends Expected {
 /** What is in the cart already becomes more. */
 export async function addLines(
   transaction: Transaction,
-  tenant: CartTenant,
+  tenant: CartCommandContext,
   input: CartLinesAddInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   requireNoFaults(lineFaults(input.lines, { min: 1, max: changedMax }));
@@ -99,7 +99,7 @@ export interface CartLinesUpdateInput extends Expected {
 
 export async function updateLines(
   transaction: Transaction,
-  tenant: CartTenant,
+  tenant: CartCommandContext,
   input: CartLinesUpdateInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   const { lines } = input;
@@ -136,7 +136,7 @@ export interface CartLinesRemoveInput extends Expected {
 
 export async function removeLines(
   transaction: Transaction,
-  tenant: CartTenant,
+  tenant: CartCommandContext,
   input: CartLinesRemoveInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   const { lineIds } = input;

@@ -6,7 +6,7 @@ import { isCountry } from "#foundation/locales.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
 import { draftOf } from "./cart-draft.ts";
 import { type Expected, requireChangeable } from "./cart-status.ts";
-import { applyPlan, type CartTenant, lockCart } from "./change-cart.ts";
+import { applyPlan, type CartCommandContext, lockCart } from "./change-cart.ts";
 import { requireCountry } from "./create-cart.ts";
 import { warning } from "./price-lines.ts";
 
@@ -17,7 +17,7 @@ export interface CartMarketChangeInput extends Expected {
 
 export async function changeMarket(
   transaction: Transaction,
-  tenant: CartTenant,
+  tenant: CartCommandContext,
   input: CartMarketChangeInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   if (!isCountry(input.market)) requireNoFaults([faultAt("/market", "unknown_country", "It is not a country code of ISO 3166-1, in capitals.")]);

@@ -8,7 +8,7 @@ import { isCountry } from "#foundation/locales.ts";
 import { isBuyerReference } from "#foundation/text.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
 import type { CartDraft } from "./cart-draft.ts";
-import { type CartTenant, priceAnew, tell } from "./change-cart.ts";
+import { type CartCommandContext, priceAnew, tell } from "./change-cart.ts";
 import { loadOffer } from "./offer.ts";
 import { insertCart } from "./save-cart.ts";
 
@@ -22,7 +22,7 @@ export interface CartCreateInput {
   readonly lines?: readonly LineToAdd[] | null | undefined;
 }
 
-export async function createCart(transaction: Transaction, tenant: CartTenant, input: CartCreateInput): Promise<CartAggregate> {
+export async function createCart(transaction: Transaction, tenant: CartCommandContext, input: CartCreateInput): Promise<CartAggregate> {
   requireNoFaults(createFaults(input, tenant));
   const { merchantId, now } = tenant;
   const market = await requireCountry(transaction, tenant, input.market);
@@ -50,7 +50,7 @@ export async function createCart(transaction: Transaction, tenant: CartTenant, i
   return after;
 }
 
-function createFaults({ market, locale, buyerReference, lines }: CartCreateInput, tenant: CartTenant): Faults {
+function createFaults({ market, locale, buyerReference, lines }: CartCreateInput, tenant: CartCommandContext): Faults {
   return [
     ...(isCountry(market) ? [] : [faultAt("/market", "unknown_country", "It is not a country code of ISO 3166-1, in capitals.")]),
     ...(locale === null || locale === undefined ? [] : localeFaults("/locale", locale)),
@@ -60,7 +60,7 @@ function createFaults({ market, locale, buyerReference, lines }: CartCreateInput
 }
 
 /** A frontend that serves one buyer cannot speak for another. */
-export function referenceFaults(reference: string | null | undefined, { buyerReference }: CartTenant): Faults {
+export function referenceFaults(reference: string | null | undefined, { buyerReference }: CartCommandContext): Faults {
   if (reference === null || reference === undefined) return [];
   if (!isBuyerReference(reference))
     return [faultAt("/buyerReference", "pattern_mismatch", "It has 1 to 128 printable ASCII characters without space and @.")];
@@ -74,7 +74,7 @@ export interface MarketOfCountry {
   readonly defaultLocale: string;
 }
 
-export async function requireCountry(transaction: Transaction, { merchantId }: CartTenant, country: string): Promise<MarketOfCountry> {
+export async function requireCountry(transaction: Transaction, { merchantId }: CartCommandContext, country: string): Promise<MarketOfCountry> {
   const market = await transaction
     .selectFrom("marketCountry")
     .innerJoin("market", "market.id", "marketCountry.marketId")

@@ -7,7 +7,7 @@ import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { type RenderSubject, withOutbox } from "#webhooks/outbox.ts";
 import { type CartAggregate, findCarts, type RevocationReason } from "./cart-aggregate.ts";
 import { requireChangeable, statusOf } from "./cart-status.ts";
-import { type CartTenant, lockCart, readBack, tell } from "./change-cart.ts";
+import { type CartCommandContext, lockCart, readBack, tell } from "./change-cart.ts";
 import { type CartEnd, endCart } from "./save-cart.ts";
 import { expireSession } from "./session-end.ts";
 
@@ -22,7 +22,7 @@ export const noteMax = 280;
 
 export async function revokeCart(
   transaction: Transaction,
-  tenant: CartTenant,
+  tenant: CartCommandContext,
   input: CartTransitionInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   requireNoFaults(textFaults("/note", input.note, { min: 0, max: noteMax, lines: "many" }));

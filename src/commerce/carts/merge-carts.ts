@@ -1,12 +1,12 @@
 /** Puts what is in one cart into another, as when a guest signs in: the lines are added up, the source ends as merged. */
 import { faultAt, requireNoFaults } from "#foundation/faults.ts";
-import { toId } from "#commerce/catalog/write-tenant.ts";
+import { toId } from "#commerce/catalog/change-catalog.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
 import { type CartDraft, codeOf, draftOf, type DraftLine } from "./cart-draft.ts";
 import { type Expected, requireChangeable } from "./cart-status.ts";
-import { applyPlan, type CartTenant, lockCart } from "./change-cart.ts";
+import { applyPlan, type CartCommandContext, lockCart } from "./change-cart.ts";
 import { linesMax } from "./change-lines.ts";
 import { end } from "./end-carts.ts";
 import { quantityMax, warning } from "./price-lines.ts";
@@ -19,7 +19,7 @@ export interface CartMergeInput extends Expected {
 /** Gives the cart that has it all. Its market, address and code stay; the source's code comes with it where it has none. */
 export async function mergeCarts(
   transaction: Transaction,
-  tenant: CartTenant,
+  tenant: CartCommandContext,
   input: CartMergeInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   const { cartId, sourceCartId } = input;

@@ -4,11 +4,11 @@ import { sql } from "kysely";
 import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
 import { erasePersonalData, sealPersonalData } from "#commerce/addresses/personal-data.ts";
 import type { AddressLevel, PostalAddress } from "#commerce/addresses/postal-address.ts";
-import { toId } from "#commerce/catalog/write-tenant.ts";
+import { toId } from "#commerce/catalog/change-catalog.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import type { CartTenant } from "./change-cart.ts";
+import type { CartCommandContext } from "./change-cart.ts";
 
 export interface SavedAddress {
   readonly id: string;
@@ -49,7 +49,7 @@ export interface AddressToKeep {
 /** A row of its own beside the cart's, which goes with the cart. A buyer keeps so many; the oldest beyond that are erased. */
 export async function keepAddress(
   transaction: Transaction,
-  { keyring, merchantId, now }: CartTenant,
+  { keyring, merchantId, now }: CartCommandContext,
   { buyerReference, address, level }: AddressToKeep,
 ): Promise<void> {
   await lockKept(transaction, { merchantId, buyerReference });
@@ -92,7 +92,7 @@ export interface SavedAddressRemoveInput {
 /** Erases what is kept: no copy of its row opens again. The carts that were given the address keep a copy of their own until they end. */
 export async function removeSavedAddress(
   transaction: Transaction,
-  tenant: CartTenant,
+  tenant: CartCommandContext,
   input: SavedAddressRemoveInput,
 ): Promise<SavedAddressRemoveInput> {
   const row = await transaction

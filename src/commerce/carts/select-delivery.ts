@@ -4,7 +4,7 @@ import type { Transaction } from "#database/transaction.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
 import { draftOf } from "./cart-draft.ts";
 import { type Expected, refuse } from "./cart-status.ts";
-import { type CartTenant, changeCart, type PlanCart } from "./change-cart.ts";
+import { type CartCommandContext, changeCart, type PlanCart } from "./change-cart.ts";
 import { atTime } from "./render-cart.ts";
 
 export interface CartDeliveryOptionSelectInput extends Expected {
@@ -14,7 +14,7 @@ export interface CartDeliveryOptionSelectInput extends Expected {
 
 export function selectDelivery(
   transaction: Transaction,
-  tenant: CartTenant,
+  tenant: CartCommandContext,
   input: CartDeliveryOptionSelectInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   return changeCart(transaction, tenant, { target: input, plan: deliveryPlan(input, tenant.now) });

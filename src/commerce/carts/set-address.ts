@@ -13,7 +13,7 @@ import { createId } from "#foundation/ids.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
 import { draftOf } from "./cart-draft.ts";
 import { type Expected, refuse, requireChangeable } from "./cart-status.ts";
-import { applyPlan, type CartTenant, lockCart, type PlanCart } from "./change-cart.ts";
+import { applyPlan, type CartCommandContext, lockCart, type PlanCart } from "./change-cart.ts";
 import { type DeliveryOptionView, toDeliveryOptions } from "./render-cart.ts";
 import { type CartTotals, toTotals } from "./render-totals.ts";
 import { addressLifeMs } from "./reprice.ts";
@@ -52,7 +52,7 @@ const erasedAfterMs = 24 * 3_600_000;
 
 export async function setAddress(
   transaction: Transaction,
-  tenant: CartTenant,
+  tenant: CartCommandContext,
   input: CartAddressSetInput & { readonly cartId: string },
 ): Promise<CartAddressToken> {
   const checked = checkInput(input);
@@ -77,7 +77,7 @@ export function checkInput({ address, validation }: Pick<CartAddressSetInput, "a
 /** Where that is asked for. */
 export async function keepForBuyer(
   transaction: Transaction,
-  tenant: CartTenant,
+  tenant: CartCommandContext,
   {
     cart,
     input,
@@ -94,7 +94,7 @@ export async function keepForBuyer(
 export type AddressToSave = CheckedAddress & { readonly cart: CartAggregate };
 
 /** For a cart that is locked and may be changed. */
-export async function saveAddress(transaction: Transaction, tenant: CartTenant, save: AddressToSave): Promise<CartAddressToken> {
+export async function saveAddress(transaction: Transaction, tenant: CartCommandContext, save: AddressToSave): Promise<CartAddressToken> {
   const { level, corrected, cart } = save;
   const { token, plan } = await sealAddress(transaction, tenant, save);
   const after = await applyPlan(transaction, tenant, { cart, plan });
@@ -108,7 +108,11 @@ export interface SealedAddress {
 }
 
 /** Stores the address in place of the one that the cart has; the plan gives it to the cart, also to one that is being checked out. */
-export async function sealAddress(transaction: Transaction, tenant: CartTenant, { cart, address, level }: AddressToSave): Promise<SealedAddress> {
+export async function sealAddress(
+  transaction: Transaction,
+  tenant: CartCommandContext,
+  { cart, address, level }: AddressToSave,
+): Promise<SealedAddress> {
   const { merchantId, now } = tenant;
   const masked = maskAddress(address);
   if (!cart.countries.includes(masked.countryCode)) {

@@ -7,7 +7,7 @@ import { createId } from "#foundation/ids.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
 import { draftOf } from "./cart-draft.ts";
 import { emailLifeMs, type Expected, requireChangeable } from "./cart-status.ts";
-import { applyPlan, type CartTenant, lockCart } from "./change-cart.ts";
+import { applyPlan, type CartCommandContext, lockCart } from "./change-cart.ts";
 import { referenceFaults } from "./create-cart.ts";
 
 /** The whole of it: what stands here replaces what was. */
@@ -21,7 +21,7 @@ const emailMax = 254;
 
 export async function setBuyer(
   transaction: Transaction,
-  tenant: CartTenant,
+  tenant: CartCommandContext,
   input: CartBuyerSetInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   requireNoFaults(buyerFaults(input, tenant));
@@ -37,7 +37,7 @@ export async function setBuyer(
   });
 }
 
-function buyerFaults({ buyerReference, email }: CartBuyerSetInput, tenant: CartTenant): Faults {
+function buyerFaults({ buyerReference, email }: CartBuyerSetInput, tenant: CartCommandContext): Faults {
   return [...referenceFaults(buyerReference, tenant), ...emailFaults("/email", email)];
 }
 
@@ -52,7 +52,7 @@ export function emailFaults(field: string, email: string | null | undefined): Fa
 /** The same one stays, row and all. Another one takes its place, and the old one is erased at once: nothing points at it any more. */
 export async function replaceEmail(
   transaction: Transaction,
-  { keyring, merchantId, now }: CartTenant,
+  { keyring, merchantId, now }: CartCommandContext,
   { cart, email }: { readonly cart: CartAggregate; readonly email: string | null },
 ): Promise<string | null> {
   if (cart.buyerEmail !== null) {

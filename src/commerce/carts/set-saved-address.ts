@@ -1,10 +1,10 @@
 /** Gives a cart an address that its buyer has kept, without its being typed again. The cart has a copy of its own, which goes with it. */
 import { openPersonalData } from "#commerce/addresses/personal-data.ts";
 import { refuseAt } from "#foundation/faults.ts";
-import { toId } from "#commerce/catalog/write-tenant.ts";
+import { toId } from "#commerce/catalog/change-catalog.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type Expected, requireChangeable } from "./cart-status.ts";
-import { type CartTenant, lockCart } from "./change-cart.ts";
+import { type CartCommandContext, lockCart } from "./change-cart.ts";
 import { type CartAddressToken, saveAddress } from "./set-address.ts";
 
 export interface CartSavedAddressSetInput extends Expected {
@@ -13,7 +13,7 @@ export interface CartSavedAddressSetInput extends Expected {
 
 export async function setSavedAddress(
   transaction: Transaction,
-  tenant: CartTenant,
+  tenant: CartCommandContext,
   input: CartSavedAddressSetInput & { readonly cartId: string },
 ): Promise<CartAddressToken> {
   const cart = await lockCart(transaction, tenant, input.cartId);

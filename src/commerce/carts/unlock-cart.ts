@@ -3,10 +3,10 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
 import { cartLifeMs, emailLifeMs } from "./cart-status.ts";
-import { type CartTenant, readBack, tell } from "./change-cart.ts";
+import { type CartCommandContext, readBack, tell } from "./change-cart.ts";
 import { addressLifeMs } from "./reprice.ts";
 
-type Unlocker = Pick<CartTenant, "outbox" | "now" | "publicUrl">;
+type Unlocker = Pick<CartCommandContext, "outbox" | "now" | "publicUrl">;
 
 /** `isAsked`: somebody did it, and the lives of cart, address and e-mail begin anew as with any change; by the clock alone they go on. */
 export async function unlockCart(

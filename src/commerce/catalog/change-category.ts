@@ -8,7 +8,7 @@ import { fail, type FailureConflict } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { faultAt, type Faults, integerFaults, refuseAt, requireNoFaults } from "#foundation/faults.ts";
 import { catalogBounds, localizedFaults, type LocalizedTextInput, slugFaults, toLocalizedMap } from "./catalog-fields.ts";
-import { lockCatalog, raiseCatalogVersion, reindexProducts, requireVersion, type Tenant, toId } from "./write-tenant.ts";
+import { lockCatalog, raiseCatalogVersion, reindexProducts, requireVersion, type CommandContext, toId } from "./change-catalog.ts";
 
 export interface CategoryUpsertInput {
   /** Without it the category is found by its slug, or made. */
@@ -27,7 +27,7 @@ export interface CategoryDeleteInput {
   readonly expectedVersion?: number | null | undefined;
 }
 
-export async function upsertCategory(transaction: Transaction, tenant: Tenant, input: CategoryUpsertInput): Promise<{ categoryId: string }> {
+export async function upsertCategory(transaction: Transaction, tenant: CommandContext, input: CategoryUpsertInput): Promise<{ categoryId: string }> {
   requireNoFaults(upsertFaults(input));
   await lockCatalog(transaction, tenant);
   const existing = await findCategory(transaction, tenant, input);
@@ -60,7 +60,7 @@ interface Category {
 /** By its id, or by its slug where no id is given; a slug that another one has is refused, and so is another version than expected. */
 async function findCategory(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: CommandContext,
   { categoryId, slug, expectedVersion }: CategoryUpsertInput,
 ): Promise<Category | undefined> {
   const rows = await transaction
@@ -89,7 +89,7 @@ interface CategoryRow {
   readonly position: number;
 }
 
-async function insertCategory(transaction: Transaction, tenant: Tenant, row: CategoryRow): Promise<{ categoryId: string }> {
+async function insertCategory(transaction: Transaction, tenant: CommandContext, row: CategoryRow): Promise<{ categoryId: string }> {
   const id = createId("category", tenant.now.getTime());
   await transaction
     .insertInto("category")
@@ -99,7 +99,11 @@ async function insertCategory(transaction: Transaction, tenant: Tenant, row: Cat
   return { categoryId: id };
 }
 
-async function updateCategory(transaction: Transaction, tenant: Tenant, row: CategoryRow & { readonly id: string }): Promise<{ categoryId: string }> {
+async function updateCategory(
+  transaction: Transaction,
+  tenant: CommandContext,
+  row: CategoryRow & { readonly id: string },
+): Promise<{ categoryId: string }> {
   const { id, slug, names, parentId, position } = row;
   const changed = await sql`
     update category set slug = ${slug}, names = ${names}::jsonb, parent_id = ${parentId}, position = ${position}, version = version + 1, updated_at = ${tenant.now}
@@ -112,7 +116,7 @@ async function updateCategory(transaction: Transaction, tenant: Tenant, row: Cat
   return { categoryId: id };
 }
 
-export async function deleteCategory(transaction: Transaction, tenant: Tenant, input: CategoryDeleteInput): Promise<{ categoryId: string }> {
+export async function deleteCategory(transaction: Transaction, tenant: CommandContext, input: CategoryDeleteInput): Promise<{ categoryId: string }> {
   await lockCatalog(transaction, tenant);
   const { rows } = await sql<Category & { children: number; products: number }>`
     select id, slug, parent_id, position, version,
@@ -141,7 +145,7 @@ function conflictOf(
 /** The parent is there, is not below the category, and leaves room for all that hangs on it. */
 async function requirePlace(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: CommandContext,
   { categoryId, parentId }: { readonly categoryId: string | null; readonly parentId: string },
 ): Promise<void> {
   const { rows } = await sql<{ depth: number; isBelow: boolean; height: number }>`
@@ -162,7 +166,7 @@ async function requirePlace(
   }
 }
 
-async function endOf(transaction: Transaction, tenant: Tenant, parentId: string | null): Promise<number> {
+async function endOf(transaction: Transaction, tenant: CommandContext, parentId: string | null): Promise<number> {
   const { rows } = await sql<{ position: number }>`
     select coalesce(max(position) + 1, 0) as position from category where merchant_id = ${tenant.merchantId} and parent_id is not distinct from ${parentId}`.execute(
     transaction,

@@ -9,7 +9,7 @@ import { createId } from "#foundation/ids.ts";
 import { countFaults, faultAt, type Faults, integerFaults, listFaults, repeatFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { catalogBounds, codeFaults, localizedFaults, type LocalizedTextInput, toLocalizedMap } from "./catalog-fields.ts";
 import { type OptionInput, optionsFaults, requireVariantsFit, saveOptions } from "./product-options.ts";
-import { lockCatalog, lockEditableProduct, raiseCatalogVersion, recordProductChange, type Tenant, toId } from "./write-tenant.ts";
+import { lockCatalog, lockEditableProduct, raiseCatalogVersion, recordProductChange, type CommandContext, toId } from "./change-catalog.ts";
 import { saveTranslations, type TranslationInput, translationsFaults } from "./product-content.ts";
 
 export interface RatingInput {
@@ -48,7 +48,7 @@ export interface ProductUpdateInput extends ProductFields {
   readonly categoryIds?: readonly string[] | null | undefined;
 }
 
-export async function createProduct(transaction: Transaction, tenant: Tenant, input: ProductCreateInput): Promise<{ productId: string }> {
+export async function createProduct(transaction: Transaction, tenant: CommandContext, input: ProductCreateInput): Promise<{ productId: string }> {
   requireNoFaults([
     ...productFaults("", input),
     ...categoryFaults("/categoryIds", input.categoryIds),
@@ -67,7 +67,7 @@ export async function createProduct(transaction: Transaction, tenant: Tenant, in
   return { productId };
 }
 
-export async function updateProduct(transaction: Transaction, tenant: Tenant, input: ProductUpdateInput): Promise<{ productId: string }> {
+export async function updateProduct(transaction: Transaction, tenant: CommandContext, input: ProductUpdateInput): Promise<{ productId: string }> {
   requireNoFaults([...productFaults("", input), ...categoryFaults("/categoryIds", input.categoryIds)]);
   const product = await lockEditableProduct(transaction, tenant, input);
   let isChanged = await saveProductFields(transaction, tenant, { productId: product.id, fields: input });
@@ -130,7 +130,7 @@ function toAttributes(attributes: readonly AttributeInput[]): readonly unknown[]
   return attributes.map(({ code, names, value, unit }) => ({ code, names: toLocalizedMap(names), value, unit: unit ?? null }));
 }
 
-export async function insertProduct(transaction: Transaction, tenant: Tenant): Promise<string> {
+export async function insertProduct(transaction: Transaction, tenant: CommandContext): Promise<string> {
   const id = createId("product", tenant.now.getTime());
   await transaction.insertInto("product").values({ id, merchantId: tenant.merchantId, createdAt: tenant.now, updatedAt: tenant.now }).execute();
   return id;
@@ -142,7 +142,7 @@ interface FieldsToSave {
 }
 
 /** Says whether anything changed. */
-export async function saveProductFields(transaction: Transaction, tenant: Tenant, { productId, fields }: FieldsToSave): Promise<boolean> {
+export async function saveProductFields(transaction: Transaction, tenant: CommandContext, { productId, fields }: FieldsToSave): Promise<boolean> {
   const areOptionsChanged = fields.options === undefined ? false : await saveOptions(transaction, productId, fields.options ?? []);
   const patch = patchOf(fields);
   if (Object.keys(patch).length === 0) return areOptionsChanged;
@@ -171,7 +171,7 @@ function patchOf({ brand, rating, attributes }: ProductFields): Record<string, u
   };
 }
 
-async function requireCategories(transaction: Transaction, tenant: Tenant, categoryIds: readonly string[]): Promise<void> {
+async function requireCategories(transaction: Transaction, tenant: CommandContext, categoryIds: readonly string[]): Promise<void> {
   if (categoryIds.length === 0) return;
   const known = await transaction
     .selectFrom("category")

@@ -9,7 +9,7 @@ import { saveStockSettings } from "#commerce/inventory/stock-settings.ts";
 import { faultAt, type Faults, refuseAt, requireNoFaults } from "#foundation/faults.ts";
 import { fail, type Failure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import { conflictOf, lockEditableProduct, type LockedProduct, recordProductChange, type Tenant } from "./write-tenant.ts";
+import { conflictOf, lockEditableProduct, type LockedProduct, recordProductChange, type CommandContext } from "./change-catalog.ts";
 import { catalogBounds, variantFaults, type VariantFields } from "./catalog-fields.ts";
 import { type KnownOptions, misfitOf, readOptions, requireFit } from "./product-options.ts";
 
@@ -24,7 +24,7 @@ export interface VariantUpsertInput extends VariantFields {
 
 export async function upsertVariant(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: CommandContext,
   input: VariantUpsertInput,
 ): Promise<{ productId: string; variantId: string }> {
   requireNoFaults(variantFaults("", input));
@@ -49,7 +49,7 @@ export interface SavedVariants {
 /** The merchant's row must be locked: it keeps the SKUs still between look and write. The product's options must be written already. */
 export async function saveVariants(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: CommandContext,
   { product, variants }: { readonly product: LockedProduct; readonly variants: readonly GivenVariant[] },
 ): Promise<SavedVariants> {
   const current = await readVariants(transaction, tenant, { product, variants });
@@ -105,7 +105,7 @@ interface VariantKeys {
 
 async function readVariants(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: CommandContext,
   { product, variants }: { readonly product: LockedProduct; readonly variants: readonly VariantKeys[] },
 ): Promise<CurrentVariants> {
   const skus = variants.map(({ sku }) => sku.toLowerCase());
@@ -137,7 +137,7 @@ async function readMediaIds(transaction: Transaction, productId: string, variant
 /** Says whether anything changed. */
 async function insertOrUpdateVariants(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: CommandContext,
   { productId, rows }: { readonly productId: string; readonly rows: readonly VariantRow[] },
 ): Promise<boolean> {
   if (rows.length === 0) return false;

@@ -12,7 +12,7 @@ import { currencyFaults, type PriceAmounts, priceFaults, type PriceInput, savePr
 import { categoryFaults, insertProduct, productFaults, type ProductFields, saveProductCategories, saveProductFields } from "./change-product.ts";
 import { requirePublishable, setStatus } from "./publish-product.ts";
 import type { ProductAggregate } from "./read-products.ts";
-import { type LockedProduct, lockProduct, type ProductEvent, requireEditable, type Tenant } from "./write-tenant.ts";
+import { type LockedProduct, lockProduct, type ProductEvent, requireEditable, type CommandContext } from "./change-catalog.ts";
 import { saveTranslations, type TranslationInput, translationsFaults } from "./product-content.ts";
 import { type SavedVariants, saveVariants } from "./change-variants.ts";
 import { catalogBounds, slugFaults, variantFaults, type VariantFields } from "./catalog-fields.ts";
@@ -86,7 +86,7 @@ function importVariantFaults(at: string, variant: ImportVariantInput): Faults {
 
 export async function importItem(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: CommandContext,
   { item, context }: { readonly item: ProductImportItem; readonly context: ImportContext },
 ): Promise<ImportedItem> {
   requireKnown(item, context);
@@ -145,7 +145,7 @@ function eachPrice<Found>(
 }
 
 /** Slugs and SKUs must not point at two products: which of them was meant is not ours to guess. */
-async function findProduct(transaction: Transaction, tenant: Tenant, item: ProductImportItem): Promise<LockedProduct | undefined> {
+async function findProduct(transaction: Transaction, tenant: CommandContext, item: ProductImportItem): Promise<LockedProduct | undefined> {
   const slugs = item.translations.map(({ slug }) => slug);
   const skus = item.variants.map(({ sku }) => sku.toLowerCase());
   const productIds = await findProductsNamed(transaction, tenant.merchantId, { slugs, skus });
@@ -177,7 +177,7 @@ export async function findProductsNamed(
 
 async function createDraft(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: CommandContext,
   { item, context }: { readonly item: ProductImportItem; readonly context: ImportContext },
 ): Promise<LockedProduct> {
   requireNoFaults(item.translations.length > 0 ? [] : [faultAt("/translations", "too_short", "A new product needs a translation.")]);
@@ -208,7 +208,7 @@ function countsOf(
 
 async function changeStatus(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: CommandContext,
   { product, status }: { readonly product: LockedProduct; readonly status: LockedProduct["status"] },
 ): Promise<readonly ProductEvent[]> {
   if (status === product.status) return [];

@@ -10,7 +10,7 @@ import { catalogBounds } from "./catalog-fields.ts";
 import { countFaults, requireNoFaults } from "#foundation/faults.ts";
 import { findProductsNamed, type ImportContext, type ImportedItem, importItem, importItemFaults, type ProductImportItem } from "./import-item.ts";
 import { findProductAggregates, type ProductAggregate } from "./read-products.ts";
-import { type ChangedProduct, lockCatalog, recordProductChange, reindexProducts, type Tenant, toId } from "./write-tenant.ts";
+import { type ChangedProduct, lockCatalog, recordProductChange, reindexProducts, type CommandContext, toId } from "./change-catalog.ts";
 
 export interface ProductsImportInput {
   readonly items: readonly ProductImportItem[];
@@ -34,7 +34,7 @@ export interface ProductImportError {
 
 export async function importProducts(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: CommandContext,
   { items }: ProductsImportInput,
 ): Promise<{ results: ProductImportResult[] }> {
   requireNoFaults(countFaults("/items", items, { min: 1, max: catalogBounds.importItemsMax }));
@@ -50,7 +50,7 @@ export async function importProducts(
   return { results };
 }
 
-async function readContext(transaction: Transaction, tenant: Tenant, items: readonly ProductImportItem[]): Promise<ImportContext> {
+async function readContext(transaction: Transaction, tenant: CommandContext, items: readonly ProductImportItem[]): Promise<ImportContext> {
   const { defaultLocale } = await lockCatalog(transaction, tenant);
   const markets = await transaction.selectFrom("market").select(["id", "handle", "currency"]).where("merchantId", "=", tenant.merchantId).execute();
   const slugs = [...new Set(items.flatMap(({ categorySlugs }) => categorySlugs ?? []))];
@@ -71,7 +71,7 @@ async function readContext(transaction: Transaction, tenant: Tenant, items: read
 /** All at once: the merchant's row is locked, and nobody else changes them meanwhile. */
 async function readBefores(
   transaction: Transaction,
-  { merchantId, now }: Tenant,
+  { merchantId, now }: CommandContext,
   items: readonly ProductImportItem[],
 ): Promise<ReadonlyMap<string, ProductAggregate>> {
   const slugs = items.flatMap(({ translations }) => translations.map(({ slug }) => toId(slug)));
@@ -82,7 +82,7 @@ async function readBefores(
 
 async function tryItem(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: CommandContext,
   { item, context }: { readonly item: ProductImportItem; readonly context: ImportContext },
 ): Promise<ImportedItem | Failure> {
   const savepoint = sql.raw("import_item");
@@ -115,7 +115,7 @@ function toResult(index: number, outcome: ImportedItem | Failure): ProductImport
 /** A product that several items speak of changes once; one that was made here has its first version. */
 async function recordImport(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: CommandContext,
   { imported, befores }: { readonly imported: readonly ImportedItem[]; readonly befores: ImportContext["befores"] },
 ): Promise<void> {
   const created = new Set(imported.filter(({ isCreated }) => isCreated).map(({ productId }) => productId));
@@ -130,7 +130,7 @@ async function recordImport(
   else await reindexProducts(transaction, tenant, toIndex);
 }
 
-function tellCreated({ outbox }: Tenant, id: string, imported: readonly ImportedItem[]): void {
+function tellCreated({ outbox }: CommandContext, id: string, imported: readonly ImportedItem[]): void {
   outbox.append({ type: "product.created", id });
   const isPublished = imported.some(({ productId, types }) => productId === id && types.includes("product.published"));
   if (isPublished) outbox.append({ type: "product.published", id });

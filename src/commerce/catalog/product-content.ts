@@ -18,7 +18,7 @@ import {
   toLocale,
   toLocalizedMap,
 } from "./catalog-fields.ts";
-import { conflictOf, lockEditableProduct, recordProductChange, type Tenant, toId } from "./write-tenant.ts";
+import { conflictOf, lockEditableProduct, recordProductChange, type CommandContext, toId } from "./change-catalog.ts";
 
 /** The whole translation: what is left out is empty. */
 export interface TranslationInput {
@@ -39,7 +39,7 @@ export interface ProductTranslationUpsertInput extends TranslationInput {
 
 export async function upsertProductTranslation(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: CommandContext,
   input: ProductTranslationUpsertInput,
 ): Promise<{ productId: string }> {
   requireNoFaults(translationFaults("", input));
@@ -89,7 +89,7 @@ export interface TranslationsToSave {
 }
 
 /** Says whether anything changed. The merchant's row must be locked: it keeps the slugs still between look and write. */
-export async function saveTranslations(transaction: Transaction, tenant: Tenant, toSave: TranslationsToSave): Promise<boolean> {
+export async function saveTranslations(transaction: Transaction, tenant: CommandContext, toSave: TranslationsToSave): Promise<boolean> {
   if (toSave.translations.length === 0) return false;
   await reserveSlugs(transaction, tenant, toSave);
   const rows = toSave.translations.map((translation) => ({ ...translation, locale: toLocale(translation.locale) }));
@@ -109,7 +109,11 @@ export async function saveTranslations(transaction: Transaction, tenant: Tenant,
   return saved.rows.length > 0;
 }
 
-async function reserveSlugs(transaction: Transaction, tenant: Tenant, { productId, translations, fieldOf }: TranslationsToSave): Promise<void> {
+async function reserveSlugs(
+  transaction: Transaction,
+  tenant: CommandContext,
+  { productId, translations, fieldOf }: TranslationsToSave,
+): Promise<void> {
   const slugs = [...new Set(translations.map(({ slug }) => slug))];
   const known = await transaction
     .selectFrom("productSlug")
@@ -172,7 +176,7 @@ interface MediaRemoveInput {
 
 export async function attachMedia(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: CommandContext,
   input: MediaAttachInput,
 ): Promise<{ productId: string; mediaId: string }> {
   requireNoFaults(mediaFaults(input));
@@ -226,7 +230,7 @@ export function isMediaUrl(text: string): boolean {
 /** The variants that showed it show the product's first one again. */
 export async function removeMedia(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: CommandContext,
   input: MediaRemoveInput,
 ): Promise<{ productId: string; mediaId: string }> {
   const product = await lockEditableProduct(transaction, tenant, input);

@@ -7,7 +7,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { catalogBounds, codeFaults, localizedFaults, type LocalizedTextInput, toLocalizedMap } from "./catalog-fields.ts";
 import { countFaults, type Faults, repeatFaults } from "#foundation/faults.ts";
-import { conflictOf, type LockedProduct } from "./write-tenant.ts";
+import { conflictOf, type LockedProduct } from "./change-catalog.ts";
 
 export interface OptionInput {
   readonly code: string;

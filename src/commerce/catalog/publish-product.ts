@@ -15,16 +15,20 @@ import {
   raiseCatalogVersion,
   recordProductChange,
   requireVersion,
-  type Tenant,
+  type CommandContext,
   withBefore,
-} from "./write-tenant.ts";
+} from "./change-catalog.ts";
 
 export interface ProductTransitionInput {
   readonly productId: string;
   readonly expectedVersion?: number | null | undefined;
 }
 
-export async function publishProduct(transaction: Transaction, tenant: Tenant, input: ProductTransitionInput): Promise<{ productId: string }> {
+export async function publishProduct(
+  transaction: Transaction,
+  tenant: CommandContext,
+  input: ProductTransitionInput,
+): Promise<{ productId: string }> {
   const product = await lockEditableProduct(transaction, tenant, input);
   if (product.status === "published") return { productId: product.id };
   await requirePublishable(transaction, product);
@@ -34,7 +38,11 @@ export async function publishProduct(transaction: Transaction, tenant: Tenant, i
 }
 
 /** From the archive too: it is the way back. */
-export async function unpublishProduct(transaction: Transaction, tenant: Tenant, input: ProductTransitionInput): Promise<{ productId: string }> {
+export async function unpublishProduct(
+  transaction: Transaction,
+  tenant: CommandContext,
+  input: ProductTransitionInput,
+): Promise<{ productId: string }> {
   const product = await lockProduct(transaction, tenant, input);
   if (product.status === "draft") return { productId: product.id };
   const { before } = await withBefore(transaction, tenant, product);
@@ -50,7 +58,7 @@ export async function unpublishProduct(transaction: Transaction, tenant: Tenant,
 /** `archived` says which of the two happened. */
 export async function deleteProduct(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: CommandContext,
   input: ProductTransitionInput,
 ): Promise<{ productId: string; archived: boolean }> {
   const product = await lockEditableProduct(transaction, tenant, { productId: input.productId });
@@ -106,7 +114,7 @@ interface StatusToSet {
 }
 
 /** The first publication's time stays: taking a product off for a day does not make it new. */
-export async function setStatus(transaction: Transaction, tenant: Tenant, { product, status }: StatusToSet): Promise<void> {
+export async function setStatus(transaction: Transaction, tenant: CommandContext, { product, status }: StatusToSet): Promise<void> {
   const publishedAt = status === "published" ? (product.publishedAt ?? tenant.now) : product.publishedAt;
   await transaction
     .updateTable("product")

@@ -9,7 +9,7 @@ import { amountMinorMax } from "#foundation/money.ts";
 import { catalogBounds } from "./catalog-fields.ts";
 import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults } from "#foundation/faults.ts";
 import { findProductAggregates } from "./read-products.ts";
-import { type ChangedProduct, conflictOf, lockCatalog, recordProductChange, type Tenant, toId } from "./write-tenant.ts";
+import { type ChangedProduct, conflictOf, lockCatalog, recordProductChange, type CommandContext, toId } from "./change-catalog.ts";
 
 export interface PriceAmounts {
   /** In minor units; null ends the offer. */
@@ -30,7 +30,7 @@ export interface PricesSetInput {
 }
 
 /** The products whose prices changed. */
-export async function setPrices(transaction: Transaction, tenant: Tenant, { prices }: PricesSetInput): Promise<{ productIds: string[] }> {
+export async function setPrices(transaction: Transaction, tenant: CommandContext, { prices }: PricesSetInput): Promise<{ productIds: string[] }> {
   requireNoFaults([
     ...countFaults("/prices", prices, { min: 1, max: catalogBounds.pricesMax }),
     ...prices.flatMap((price, index) => priceFaults(`/prices/${index}`, price)),
@@ -66,7 +66,7 @@ export function priceFaults(at: string, { amountMinor, compareAtMinor, currency 
 }
 
 /** The variants' products, held still in the order of their ids. */
-async function lockVariants(transaction: Transaction, tenant: Tenant, prices: readonly PriceInput[]): Promise<Map<string, string>> {
+async function lockVariants(transaction: Transaction, tenant: CommandContext, prices: readonly PriceInput[]): Promise<Map<string, string>> {
   const ids = prices.map(({ variantId }) => toId(variantId));
   const rows = await transaction
     .selectFrom("product as p")
@@ -87,7 +87,7 @@ async function lockVariants(transaction: Transaction, tenant: Tenant, prices: re
   return productOf;
 }
 
-async function requireMarkets(transaction: Transaction, tenant: Tenant, prices: readonly PriceInput[]): Promise<void> {
+async function requireMarkets(transaction: Transaction, tenant: CommandContext, prices: readonly PriceInput[]): Promise<void> {
   const rows = await transaction.selectFrom("market").select(["id", "currency"]).where("merchantId", "=", tenant.merchantId).execute();
   const currencyOf = new Map(rows.map(({ id, currency }) => [id, currency]));
   const details = prices.flatMap(({ marketId }, index) =>
@@ -106,7 +106,7 @@ export function currencyFaults(at: string, { currency }: PriceAmounts, wanted: s
  * Ids of the variants whose price changed. The merchant's row must be locked. A price that began this very millisecond (or later, by another
  * machine's clock) lasts one millisecond and the next begins where it ends, so that each row of the history keeps its own time.
  */
-export async function savePrices(transaction: Transaction, tenant: Tenant, prices: readonly PriceInput[]): Promise<string[]> {
+export async function savePrices(transaction: Transaction, tenant: CommandContext, prices: readonly PriceInput[]): Promise<string[]> {
   if (prices.length === 0) return [];
   const wanted = sql`json_to_recordset(${JSON.stringify(prices)}::json)
     as w("variantId" text, "marketId" text, "amountMinor" bigint, "compareAtMinor" bigint)`;

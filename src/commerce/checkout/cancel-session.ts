@@ -6,7 +6,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { type LockedSession, lockSession } from "./change-session.ts";
 import { releaseSession } from "./end-session.ts";
 import { requireOpen } from "./session-status.ts";
-import type { SessionTenant } from "./session-tenant.ts";
+import type { SessionCommandContext } from "./session-tenant.ts";
 
 export interface SessionCancelInput extends Expected {
   readonly reason: CancelReason;
@@ -17,7 +17,7 @@ export const cancelNoteMax = 500;
 
 export async function cancelSession(
   transaction: Transaction,
-  tenant: SessionTenant,
+  tenant: SessionCommandContext,
   input: SessionCancelInput & { readonly sessionId: string },
 ): Promise<LockedSession> {
   requireNoFaults(textFaults("/note", input.note, { min: 0, max: cancelNoteMax, lines: "many" }));

@@ -6,8 +6,8 @@ import type { CartAggregate, StoredWarning } from "#commerce/carts/cart-aggregat
 import type { CartDraft } from "#commerce/carts/cart-draft.ts";
 import { draftOf } from "#commerce/carts/cart-draft.ts";
 import { type Expected, statusOf } from "#commerce/carts/cart-status.ts";
-import { applyPlan, type CartTenant, type PlanCart, tryLockCart } from "#commerce/carts/change-cart.ts";
-import { toId } from "#commerce/catalog/write-tenant.ts";
+import { applyPlan, type CartCommandContext, type PlanCart, tryLockCart } from "#commerce/carts/change-cart.ts";
+import { toId } from "#commerce/catalog/change-catalog.ts";
 import { holdStock } from "#commerce/inventory/reservations.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
@@ -24,7 +24,7 @@ export interface LockedSession {
 }
 
 /** The newest there is of both, and nobody else changes them until the end of the transaction. */
-export async function lockSession(transaction: Transaction, tenant: CartTenant, sessionId: string): Promise<LockedSession> {
+export async function lockSession(transaction: Transaction, tenant: CartCommandContext, sessionId: string): Promise<LockedSession> {
   const found = await transaction
     .selectFrom("hostedCheckoutSession")
     .select(["id", "cartId"])
@@ -58,7 +58,7 @@ export interface SessionPatch {
 /** Raises the version. The secret of its page goes when it is completed. */
 export async function saveSession(
   transaction: Transaction,
-  { now }: Pick<CartTenant, "now">,
+  { now }: Pick<CartCommandContext, "now">,
   { session, patch }: { readonly session: SessionAggregate; readonly patch: SessionPatch },
 ): Promise<SessionAggregate> {
   const secretless = patch.status === "completed" ? { urlSealed: null, urlDataKey: null, urlKeyId: null } : {};
@@ -85,7 +85,11 @@ export interface SessionTold {
 }
 
 /** With what was different before. */
-export function tellSession({ outbox, now }: Pick<CartTenant, "outbox" | "now">, type: EventType, { before, after, carts }: SessionTold): void {
+export function tellSession(
+  { outbox, now }: Pick<CartCommandContext, "outbox" | "now">,
+  type: EventType,
+  { before, after, carts }: SessionTold,
+): void {
   const [was, is] = [shown(before), shown(after)];
   const ofSession = Object.entries(was).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(is[name]));
   const ofCart = carts === undefined ? [] : cartDifferences(carts, now);
@@ -120,7 +124,7 @@ export interface RepricedCart {
 /** Prices the cart of an open session anew, and has the session hold exactly what is in it. The session itself is the caller's to save. */
 export async function repriceLocked(
   transaction: Transaction,
-  tenant: CartTenant,
+  tenant: CartCommandContext,
   { cart, session, plan = asItIs }: Repricing,
 ): Promise<RepricedCart> {
   let warnings: readonly StoredWarning[] = cart.warnings;
@@ -163,7 +167,7 @@ export interface SessionChange {
 }
 
 /** By the session's own page, while it is open. */
-export async function changeSession(transaction: Transaction, tenant: CartTenant, { target, work }: SessionChange): Promise<LockedSession> {
+export async function changeSession(transaction: Transaction, tenant: CartCommandContext, { target, work }: SessionChange): Promise<LockedSession> {
   const { cart, session } = await lockSession(transaction, tenant, target.sessionId);
   requireOpen(session, target, tenant.now);
   const { cart: after, isChanged } = await repriceLocked(transaction, tenant, { cart, session, plan: await work(cart, session) });

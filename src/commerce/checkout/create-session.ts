@@ -11,7 +11,7 @@ import { findCartByToken } from "#commerce/carts/find-carts.ts";
 import { atTime } from "#commerce/carts/render-cart.ts";
 import type { NextCart } from "#commerce/carts/reprice.ts";
 import { type Faults, integerFaults, refuseAt, requireNoFaults } from "#foundation/faults.ts";
-import { toId } from "#commerce/catalog/write-tenant.ts";
+import { toId } from "#commerce/catalog/change-catalog.ts";
 import { holdStock } from "#commerce/inventory/reservations.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
@@ -21,7 +21,7 @@ import { secretDigest } from "./page-secret.ts";
 import { returnUrlFaults } from "./return-url.ts";
 import { requireAvailable, requireHeld, requireWhole } from "./sellable.ts";
 import { secretPlaceOf } from "./session-aggregate.ts";
-import type { SessionTenant } from "./session-tenant.ts";
+import type { SessionCommandContext } from "./session-tenant.ts";
 
 export interface SessionCreateInput extends Expected {
   readonly cartId: string;
@@ -34,7 +34,7 @@ export interface SessionCreateInput extends Expected {
 
 export const lifetimeMinutes = { min: 30, max: 1440, usual: 60 } as const;
 
-export async function createSession(transaction: Transaction, tenant: SessionTenant, input: SessionCreateInput): Promise<LockedSession> {
+export async function createSession(transaction: Transaction, tenant: SessionCommandContext, input: SessionCreateInput): Promise<LockedSession> {
   requireNoFaults(createFaults(input));
   const { now } = tenant;
   const cart = await lockCart(transaction, tenant, input.cartId);
@@ -76,14 +76,14 @@ function createFaults({ successUrl, cancelUrl, lifetimeMinutes: lifetime }: Sess
 }
 
 /** The built-in provider is for trying out: it moves no money. */
-async function requireProvider(transaction: Transaction, { merchantId, now }: SessionTenant, cart: CartAggregate): Promise<void> {
+async function requireProvider(transaction: Transaction, { merchantId, now }: SessionCommandContext, cart: CartAggregate): Promise<void> {
   const { mode } = await transaction.selectFrom("merchant").select("mode").where("id", "=", merchantId).executeTakeFirstOrThrow();
   if (mode === "live") throw refuse("invalid_state", cart, { now, reason: "payment_provider_missing" });
 }
 
 async function requireOwnToken(
   transaction: Transaction,
-  { merchantId, now }: SessionTenant,
+  { merchantId, now }: SessionCommandContext,
   { cart, addressToken }: { readonly cart: CartAggregate; readonly addressToken: string | null },
 ): Promise<void> {
   if (addressToken === null) return;
@@ -100,7 +100,7 @@ interface Beginning {
   readonly expiresAt: Date;
 }
 
-async function begin(transaction: Transaction, tenant: SessionTenant, beginning: Beginning): Promise<void> {
+async function begin(transaction: Transaction, tenant: SessionCommandContext, beginning: Beginning): Promise<void> {
   const { cart, next, sessionId, expiresAt } = beginning;
   await insertSession(transaction, tenant, beginning);
   const lines = next.lines.map(({ variantId, quantity }) => ({ variantId, quantity }));
@@ -110,7 +110,11 @@ async function begin(transaction: Transaction, tenant: SessionTenant, beginning:
 
 const secretBytes = 32;
 
-async function insertSession(transaction: Transaction, tenant: SessionTenant, { cart, next, input, sessionId, expiresAt }: Beginning): Promise<void> {
+async function insertSession(
+  transaction: Transaction,
+  tenant: SessionCommandContext,
+  { cart, next, input, sessionId, expiresAt }: Beginning,
+): Promise<void> {
   const { merchantId, now, keyring, tokenId } = tenant;
   const secret = randomBytes(secretBytes).toString("base64url");
   const { sealed, dataKey, keyId } = keyring.seal(secret, secretPlaceOf(sessionId));

@@ -1,6 +1,6 @@
 /** Ends a session without an order: what it held is free, and its cart is the buyer's again. */
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
-import type { CartTenant } from "#commerce/carts/change-cart.ts";
+import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import { endSession, type SessionCancellation } from "#commerce/carts/session-end.ts";
 import { unlockCart } from "#commerce/carts/unlock-cart.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -9,7 +9,7 @@ import { type LockedSession, readSession, tellSession } from "./change-session.t
 export type SessionRelease = LockedSession &
   ({ readonly status: "expired" } | { readonly status: "canceled"; readonly cancellation: SessionCancellation });
 
-type Releaser = Pick<CartTenant, "merchantId" | "outbox" | "now" | "publicUrl">;
+type Releaser = Pick<CartCommandContext, "merchantId" | "outbox" | "now" | "publicUrl">;
 
 /** Both are locked, and the session open or processing; uses of promotions that it took are given back by who knows of them. */
 export async function releaseSession(transaction: Transaction, tenant: Releaser, release: SessionRelease): Promise<LockedSession> {

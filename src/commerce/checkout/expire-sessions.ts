@@ -1,7 +1,7 @@
 /** Writes the end of sessions that the clock has ended already. One that is being paid is not among them: its payment ends it. */
 import { sql } from "kysely";
 import { findCarts } from "#commerce/carts/cart-aggregate.ts";
-import type { CartTenant } from "#commerce/carts/change-cart.ts";
+import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { Database } from "#database/connect.ts";
 import { handleDueRows } from "#database/due-rows.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
@@ -54,7 +54,7 @@ async function findDueSessions(
 
 async function expireSession(
   transaction: Transaction,
-  tenant: Pick<CartTenant, "merchantId" | "outbox" | "now" | "publicUrl">,
+  tenant: Pick<CartCommandContext, "merchantId" | "outbox" | "now" | "publicUrl">,
   { id, cartId }: Pick<DueSession, "id" | "cartId">,
 ): Promise<boolean> {
   const locked = await transaction.selectFrom("cart").select("id").where("id", "=", cartId).forNoKeyUpdate().skipLocked().executeTakeFirst();

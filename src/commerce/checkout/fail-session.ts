@@ -2,7 +2,7 @@
  * A payment came to nothing: what the submission took is given back, and the buyer may try again while the session lasts. What the provider may
  * still do for a payment that nobody waits for any more is asked back by an operation of its own.
  */
-import type { CartTenant } from "#commerce/carts/change-cart.ts";
+import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { Expected } from "#commerce/carts/cart-status.ts";
 import { setHoldsEnd } from "#commerce/inventory/reservations.ts";
 import { endAuthorizations, queueOperation } from "#commerce/payments/payment-operations.ts";
@@ -24,7 +24,7 @@ export interface SessionFailInput extends Expected {
 }
 
 /** Nobody waits for the provider's answer any more. Should it say later that it was paid, the money goes back. */
-export async function failSession(transaction: Transaction, tenant: CartTenant, input: SessionFailInput): Promise<LockedSession> {
+export async function failSession(transaction: Transaction, tenant: CartCommandContext, input: SessionFailInput): Promise<LockedSession> {
   const { cart, session } = await lockSession(transaction, tenant, input.sessionId);
   requireProcessing(session, input, tenant.now);
   const payment = await livePaymentOf(transaction, session.id);
@@ -40,7 +40,7 @@ export interface FailedPayment extends LockedSession {
   readonly isKnown: boolean;
 }
 
-export async function failLocked(transaction: Transaction, tenant: CartTenant, failed: FailedPayment): Promise<LockedSession> {
+export async function failLocked(transaction: Transaction, tenant: CartCommandContext, failed: FailedPayment): Promise<LockedSession> {
   const { cart, session, payment, failureCode, isKnown } = failed;
   const { now } = tenant;
   if (isKnown) {
@@ -58,16 +58,16 @@ export async function failLocked(transaction: Transaction, tenant: CartTenant, f
 /** The provider is asked to forget it, and for as long as it cannot tell it is asked what became of it. */
 export async function abandonPayment(
   transaction: Transaction,
-  { now, merchantId, outbox, wakePayments }: CartTenant,
+  { now, merchantId, outbox, events }: CartCommandContext,
   { payment, failureCode }: Pick<FailedPayment, "payment" | "failureCode">,
 ): Promise<void> {
   await savePayment(transaction, { payment, patch: { status: "canceled", failureCode }, now });
   outbox.append({ type: "payment.canceled", id: payment.id, previous: { status: payment.status } });
   await endAuthorizations(transaction, { paymentId: payment.id, failureCode, now });
-  await queueOperation(transaction, { merchantId, paymentId: payment.id, kind: "void", amountMinor: payment.amountMinor, now, wakePayments });
+  await queueOperation(transaction, { merchantId, paymentId: payment.id, kind: "void", amountMinor: payment.amountMinor, now, events });
 }
 
-async function reopen(transaction: Transaction, tenant: CartTenant, { cart, session }: LockedSession): Promise<LockedSession> {
+async function reopen(transaction: Transaction, tenant: CartCommandContext, { cart, session }: LockedSession): Promise<LockedSession> {
   await setHoldsEnd(transaction, { sessionId: session.id, expiresAt: new Date(session.expiresAt) });
   const after = await saveSession(transaction, tenant, { session, patch: { status: "open", submittedAt: null } });
   tellSession(tenant, "checkout_session.payment_failed", { before: session, after });
@@ -75,7 +75,7 @@ async function reopen(transaction: Transaction, tenant: CartTenant, { cart, sess
 }
 
 /** Its time ran out while it was paid for. */
-async function expire(transaction: Transaction, tenant: CartTenant, { cart, session }: LockedSession): Promise<LockedSession> {
+async function expire(transaction: Transaction, tenant: CartCommandContext, { cart, session }: LockedSession): Promise<LockedSession> {
   tenant.outbox.append({ type: "checkout_session.payment_failed", id: session.id, previous: { status: session.status } });
   return releaseSession(transaction, tenant, { cart, session, status: "expired" });
 }

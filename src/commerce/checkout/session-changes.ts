@@ -4,7 +4,7 @@ import { type CartDeliveryOptionSelectInput, deliveryPlan } from "#commerce/cart
 import { type CartAddressSetInput, checkInput, keepForBuyer, sealAddress } from "#commerce/carts/set-address.ts";
 import { emailFaults, replaceEmail } from "#commerce/carts/set-buyer.ts";
 import { draftOf } from "#commerce/carts/cart-draft.ts";
-import type { CartTenant, PlanCart } from "#commerce/carts/change-cart.ts";
+import type { CartCommandContext, PlanCart } from "#commerce/carts/change-cart.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { requireNoFaults } from "#foundation/faults.ts";
 import { changeSession, type LockedSession, type SessionTarget } from "./change-session.ts";
@@ -15,7 +15,7 @@ export interface SessionAddressSetInput extends CartAddressSetInput, SessionTarg
   readonly contactEmail?: string | null | undefined;
 }
 
-export function setSessionAddress(transaction: Transaction, tenant: CartTenant, input: SessionAddressSetInput): Promise<LockedSession> {
+export function setSessionAddress(transaction: Transaction, tenant: CartCommandContext, input: SessionAddressSetInput): Promise<LockedSession> {
   const checked = checkInput(input);
   const email = input.contactEmail ?? null;
   requireNoFaults(emailFaults("/contactEmail", email));
@@ -44,7 +44,7 @@ export interface SessionContactSetInput extends SessionTarget {
   readonly email: string;
 }
 
-export function setSessionContact(transaction: Transaction, tenant: CartTenant, input: SessionContactSetInput): Promise<LockedSession> {
+export function setSessionContact(transaction: Transaction, tenant: CartCommandContext, input: SessionContactSetInput): Promise<LockedSession> {
   requireNoFaults(emailFaults("/email", input.email));
   return changeSession(transaction, tenant, {
     target: input,
@@ -58,7 +58,7 @@ export function setSessionContact(transaction: Transaction, tenant: CartTenant, 
 
 export function selectSessionDelivery(
   transaction: Transaction,
-  tenant: CartTenant,
+  tenant: CartCommandContext,
   input: CartDeliveryOptionSelectInput & SessionTarget,
 ): Promise<LockedSession> {
   return changeSession(transaction, tenant, { target: input, work: () => deliveryPlan(input, tenant.now) });
@@ -66,13 +66,13 @@ export function selectSessionDelivery(
 
 export function applySessionPromotion(
   transaction: Transaction,
-  tenant: CartTenant,
+  tenant: CartCommandContext,
   input: CartPromotionApplyInput & SessionTarget,
 ): Promise<LockedSession> {
   const { plan } = promotionPlan(input, tenant);
   return changeSession(transaction, tenant, { target: input, work: () => plan });
 }
 
-export function removeSessionPromotion(transaction: Transaction, tenant: CartTenant, input: SessionTarget): Promise<LockedSession> {
+export function removeSessionPromotion(transaction: Transaction, tenant: CartCommandContext, input: SessionTarget): Promise<LockedSession> {
   return changeSession(transaction, tenant, { target: input, work: () => removalPlan(tenant.now) });
 }

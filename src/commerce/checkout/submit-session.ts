@@ -3,7 +3,7 @@
  * is taken, before any money is asked for: from here on the checkout is frozen until the provider has answered.
  */
 import type { CartAggregate, StoredWarning } from "#commerce/carts/cart-aggregate.ts";
-import type { CartTenant } from "#commerce/carts/change-cart.ts";
+import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { Expected } from "#commerce/carts/cart-status.ts";
 import { type Faults, faultAt, integerFaults, requireNoFaults } from "#foundation/faults.ts";
 import { setHoldsEnd } from "#commerce/inventory/reservations.ts";
@@ -32,7 +32,7 @@ export interface SubmittedSession extends LockedSession {
   readonly isCartChanged: boolean;
 }
 
-export async function submitSession(transaction: Transaction, tenant: CartTenant, input: SessionSubmitInput): Promise<SubmittedSession> {
+export async function submitSession(transaction: Transaction, tenant: CartCommandContext, input: SessionSubmitInput): Promise<SubmittedSession> {
   requireNoFaults(faultsOf(input));
   const locked = await lockSession(transaction, tenant, input.sessionId);
   const { session } = locked;
@@ -106,7 +106,7 @@ function notLeft(session: SessionAggregate, refused: Parameters<typeof refuseSes
   return refuseSession("promotion_not_applicable", session, refused);
 }
 
-async function takePromotions(transaction: Transaction, tenant: CartTenant, { cart, session }: LockedSession): Promise<void> {
+async function takePromotions(transaction: Transaction, tenant: CartCommandContext, { cart, session }: LockedSession): Promise<void> {
   const { buyerReference } = cart;
   const promotions = cart.promotions
     .filter(({ state }) => state === "applied")
@@ -117,10 +117,10 @@ async function takePromotions(transaction: Transaction, tenant: CartTenant, { ca
 
 async function pay(
   transaction: Transaction,
-  { merchantId, keyring, now, wakePayments }: CartTenant,
+  { merchantId, keyring, now, events }: CartCommandContext,
   { cart, session, token }: LockedSession & { readonly token: string | null },
 ): Promise<void> {
   const { totalMinor: amountMinor, currency } = cart;
   if (amountMinor === 0 || token === null) return;
-  await startPayment(transaction, { merchantId, sessionId: session.id, amountMinor, currency, token, keyring, now, wakePayments });
+  await startPayment(transaction, { merchantId, sessionId: session.id, amountMinor, currency, token, keyring, now, events });
 }

@@ -3,11 +3,11 @@
  * Whatever else moves is not told: it would flood.
  */
 import { availabilityOf, type Stock } from "#commerce/catalog/availability.ts";
-import type { Tenant } from "#commerce/catalog/write-tenant.ts";
+import type { CommandContext } from "#commerce/catalog/change-catalog.ts";
 import type { DomainEvent, Outbox } from "#webhooks/outbox.ts";
 
 /** Whose stock it is, when, and who is told. */
-export type StockOwner = Pick<Tenant, "merchantId" | "now" | "outbox">;
+export type StockOwner = Pick<CommandContext, "merchantId" | "now" | "outbox">;
 
 export interface StockLevel extends Stock {
   readonly variantId: string;

@@ -1,7 +1,7 @@
 /** How a variant's stock is treated: how far below zero it may be sold, and from where on it is low. Opens the stock of a new variant at zero. */
 import { type RawBuilder, sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
-import type { Tenant } from "#commerce/catalog/write-tenant.ts";
+import type { CommandContext } from "#commerce/catalog/change-catalog.ts";
 import { insufficientStock, type StockFigures } from "./insufficient-stock.ts";
 import { releaseEndedHolds } from "./reservations.ts";
 import type { StockChange, StockLevel } from "./stock-events.ts";
@@ -25,7 +25,11 @@ export interface StockSettingsSaved {
 }
 
 /** The merchant's row must be locked: nobody else changes settings meanwhile. */
-export async function saveStockSettings(transaction: Transaction, tenant: Tenant, settings: readonly StockSettings[]): Promise<StockSettingsSaved> {
+export async function saveStockSettings(
+  transaction: Transaction,
+  tenant: CommandContext,
+  settings: readonly StockSettings[],
+): Promise<StockSettingsSaved> {
   const fresh = settings.filter(({ isNew }) => isNew);
   if (fresh.length > 0) await openStockLevels(transaction, tenant, fresh);
   const given = settings.filter(({ isNew, backorderLimit, lowStockThreshold }) => !isNew && (backorderLimit !== null || lowStockThreshold !== null));
@@ -33,7 +37,7 @@ export async function saveStockSettings(transaction: Transaction, tenant: Tenant
   return { isChanged: fresh.length + stockChanges.length > 0, stockChanges };
 }
 
-async function openStockLevels(transaction: Transaction, tenant: Tenant, settings: readonly StockSettings[]): Promise<void> {
+async function openStockLevels(transaction: Transaction, tenant: CommandContext, settings: readonly StockSettings[]): Promise<void> {
   await sql`
     insert into stock_level (variant_id, merchant_id, on_hand, reserved, backorder_limit, low_stock_threshold, updated_at)
     select s."variantId", ${tenant.merchantId}, 0, 0, coalesce(s."backorderLimit", 0), coalesce(s."lowStockThreshold", ${lowStockThresholdDefault}::int), ${tenant.now}::timestamptz
@@ -41,7 +45,7 @@ async function openStockLevels(transaction: Transaction, tenant: Tenant, setting
     on conflict (variant_id) do nothing`.execute(transaction);
 }
 
-async function changeSettings(transaction: Transaction, tenant: Tenant, settings: readonly StockSettings[]): Promise<StockChange[]> {
+async function changeSettings(transaction: Transaction, tenant: CommandContext, settings: readonly StockSettings[]): Promise<StockChange[]> {
   await lockLevels(
     transaction,
     tenant,
@@ -61,7 +65,7 @@ const wantedOf = (settings: readonly StockSettings[]): RawBuilder<unknown> =>
   sql`json_to_recordset(${JSON.stringify(settings)}::json) as w("variantId" text, "backorderLimit" int, "lowStockThreshold" int)`;
 
 /** Passes over what is promised to buyers already. */
-async function writeSettings(transaction: Transaction, tenant: Tenant, settings: readonly StockSettings[]): Promise<StockChange[]> {
+async function writeSettings(transaction: Transaction, tenant: CommandContext, settings: readonly StockSettings[]): Promise<StockChange[]> {
   const { rows } = await sql<StockLevel & Was>`
     update stock_level s set backorder_limit = coalesce(w."backorderLimit", s.backorder_limit),
       low_stock_threshold = coalesce(w."lowStockThreshold", s.low_stock_threshold), version = s.version + 1, updated_at = ${tenant.now}

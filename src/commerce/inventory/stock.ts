@@ -7,7 +7,7 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
 import { choiceFaults, faultAt, type Faults, integerFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { reindexProducts, type Tenant, toId } from "#commerce/catalog/write-tenant.ts";
+import { reindexProducts, type CommandContext, toId } from "#commerce/catalog/change-catalog.ts";
 import { fail } from "#foundation/failure.ts";
 import { insufficientStock, stockLimitReached } from "./insufficient-stock.ts";
 import { releaseEndedHolds } from "./reservations.ts";
@@ -35,7 +35,7 @@ export interface StockAdjusted {
 
 const noteMax = 500;
 
-export async function adjustStock(transaction: Transaction, tenant: Tenant, input: StockAdjustInput): Promise<StockAdjusted> {
+export async function adjustStock(transaction: Transaction, tenant: CommandContext, input: StockAdjustInput): Promise<StockAdjusted> {
   requireNoFaults(adjustFaults(input));
   const product = await lockProductOf(transaction, tenant, input.variantId);
   let figures = await move(transaction, tenant, input);
@@ -52,7 +52,7 @@ export async function adjustStock(transaction: Transaction, tenant: Tenant, inpu
 type MovedLevel = Omit<StockLevel, "variantId" | "productId" | "discontinued" | "availableFrom"> & { readonly movementId: number };
 
 /** Undefined: it would take what is not there, or is promised. */
-async function move(transaction: Transaction, tenant: Tenant, input: StockAdjustInput): Promise<MovedLevel | undefined> {
+async function move(transaction: Transaction, tenant: CommandContext, input: StockAdjustInput): Promise<MovedLevel | undefined> {
   const { rows } = await sql<MovedLevel>`
     with moved as (
       update stock_level set on_hand = on_hand + ${input.delta}::int, version = version + 1, updated_at = ${tenant.now}
@@ -79,7 +79,7 @@ function adjustFaults({ delta, reason, note }: StockAdjustInput): Faults {
 /** The product before the level, as everywhere; a product held still is indexed from what is true when it is. */
 async function lockProductOf(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: CommandContext,
   variantId: string,
 ): Promise<{ id: string; status: string; discontinued: boolean; availableFrom: Date | null }> {
   const product = await transaction
@@ -118,7 +118,7 @@ interface StockMove extends StockToSet {
 }
 
 /** Sets what was counted, for imports. Gives what changed, to be told when the import stands. */
-export async function setStock(transaction: Transaction, tenant: Tenant, counts: readonly StockToSet[]): Promise<readonly StockChange[]> {
+export async function setStock(transaction: Transaction, tenant: CommandContext, counts: readonly StockToSet[]): Promise<readonly StockChange[]> {
   if (counts.length === 0) return [];
   const ids = counts.map(({ variantId }) => variantId);
   let levels = await lockLevels(transaction, tenant, ids);
@@ -141,7 +141,7 @@ function isTooLittle({ onHand }: StockToSet, level: StockLevel | undefined): boo
   return level !== undefined && level.onHand !== onHand && level.reserved > onHand + level.backorderLimit;
 }
 
-async function writeMoves(transaction: Transaction, tenant: Tenant, moves: readonly StockMove[]): Promise<void> {
+async function writeMoves(transaction: Transaction, tenant: CommandContext, moves: readonly StockMove[]): Promise<void> {
   await sql`
     with moves as (select * from json_to_recordset(${JSON.stringify(moves)}::json) as m("variantId" text, "onHand" int, delta int, reason text)),
     moved as (

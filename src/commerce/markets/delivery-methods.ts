@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { catalogBounds, localizedFaults, type LocalizedTextInput, slugFaults, toLocalizedMap } from "#commerce/catalog/catalog-fields.ts";
 import { faultAt, type Faults, integerFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { lockCatalog, type Tenant } from "#commerce/catalog/write-tenant.ts";
+import { lockCatalog, type CommandContext } from "#commerce/catalog/change-catalog.ts";
 import { createId } from "#foundation/ids.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import { requireMarket } from "./of-market.ts";
@@ -32,7 +32,7 @@ const carrierMax = 100;
 
 export async function upsertDeliveryMethod(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: CommandContext,
   input: DeliveryMethodUpsertInput,
 ): Promise<{ deliveryMethodId: string }> {
   requireNoFaults(deliveryMethodFaults(input));

@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { catalogBounds, localeFaults, slugFaults, toLocale } from "#commerce/catalog/catalog-fields.ts";
 import { countFaults, countryFaults, currencyFaults, faultAt, type Faults, repeatFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { lockCatalog, raiseCatalogVersion, reindexProducts, requireVersion, type Tenant, toId } from "#commerce/catalog/write-tenant.ts";
+import { lockCatalog, raiseCatalogVersion, reindexProducts, requireVersion, type CommandContext, toId } from "#commerce/catalog/change-catalog.ts";
 import { fail, type FailureConflict } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { isTimeZone } from "#foundation/period.ts";
@@ -31,7 +31,7 @@ export interface MarketUpsertInput {
 
 const countriesMax = 249;
 
-export async function upsertMarket(transaction: Transaction, tenant: Tenant, input: MarketUpsertInput): Promise<{ marketId: string }> {
+export async function upsertMarket(transaction: Transaction, tenant: CommandContext, input: MarketUpsertInput): Promise<{ marketId: string }> {
   requireNoFaults(marketFaults(input));
   await lockCatalog(transaction, tenant);
   const existing = await findMarket(transaction, tenant, input);
@@ -71,7 +71,7 @@ interface Market {
   readonly version: number;
 }
 
-async function findMarket(transaction: Transaction, tenant: Tenant, { marketId, handle }: MarketUpsertInput): Promise<Market | undefined> {
+async function findMarket(transaction: Transaction, tenant: CommandContext, { marketId, handle }: MarketUpsertInput): Promise<Market | undefined> {
   const rows = await transaction
     .selectFrom("market")
     .select(["id", "handle", "currency", "version"])
@@ -98,7 +98,7 @@ interface MarketCountries {
   readonly countries: readonly string[];
 }
 
-async function requireFreeCountries(transaction: Transaction, tenant: Tenant, { marketId, countries }: MarketCountries): Promise<void> {
+async function requireFreeCountries(transaction: Transaction, tenant: CommandContext, { marketId, countries }: MarketCountries): Promise<void> {
   const taken = await transaction
     .selectFrom("marketCountry")
     .innerJoin("market", "market.id", "marketCountry.marketId")
@@ -125,7 +125,7 @@ async function requireNoPrices(transaction: Transaction, market: Market): Promis
 
 type MarketToSave = MarketUpsertInput & { readonly marketId: string };
 
-async function insertMarket(transaction: Transaction, tenant: Tenant, { marketId, ...input }: MarketToSave): Promise<true> {
+async function insertMarket(transaction: Transaction, tenant: CommandContext, { marketId, ...input }: MarketToSave): Promise<true> {
   const { handle, name, currency, taxIncluded, timeZone } = input;
   await transaction
     .insertInto("market")
@@ -145,7 +145,7 @@ async function insertMarket(transaction: Transaction, tenant: Tenant, { marketId
   return true;
 }
 
-async function updateMarket(transaction: Transaction, tenant: Tenant, { marketId, ...input }: MarketToSave): Promise<boolean> {
+async function updateMarket(transaction: Transaction, tenant: CommandContext, { marketId, ...input }: MarketToSave): Promise<boolean> {
   const values = sql.join(
     [
       sql`${input.handle}::text`,
@@ -165,7 +165,7 @@ async function updateMarket(transaction: Transaction, tenant: Tenant, { marketId
 }
 
 /** For a change of the countries alone. */
-async function raiseMarketVersion(transaction: Transaction, tenant: Tenant, marketId: string): Promise<void> {
+async function raiseMarketVersion(transaction: Transaction, tenant: CommandContext, marketId: string): Promise<void> {
   await transaction
     .updateTable("market")
     .set((row) => ({ version: row("version", "+", 1), updatedAt: tenant.now }))
@@ -173,7 +173,7 @@ async function raiseMarketVersion(transaction: Transaction, tenant: Tenant, mark
     .execute();
 }
 
-async function saveCountries(transaction: Transaction, tenant: Tenant, { marketId, countries }: MarketCountries): Promise<boolean> {
+async function saveCountries(transaction: Transaction, tenant: CommandContext, { marketId, countries }: MarketCountries): Promise<boolean> {
   const { rows } = await sql<{ changes: number }>`
     with wanted as (select country, (place - 1)::int as position from unnest(${countries}::text[]) with ordinality as w(country, place)),
     removed as (delete from market_country where market_id = ${marketId} and country not in (select country from wanted) returning 1),

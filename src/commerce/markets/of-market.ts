@@ -2,7 +2,7 @@
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { faultAt } from "#foundation/faults.ts";
-import { type Tenant, toId } from "#commerce/catalog/write-tenant.ts";
+import { type CommandContext, toId } from "#commerce/catalog/change-catalog.ts";
 
 export interface MarketOf {
   readonly id: string;
@@ -10,7 +10,7 @@ export interface MarketOf {
   readonly countries: readonly string[];
 }
 
-export async function requireMarket(transaction: Transaction, tenant: Tenant, marketId: string): Promise<MarketOf> {
+export async function requireMarket(transaction: Transaction, tenant: CommandContext, marketId: string): Promise<MarketOf> {
   const rows = await transaction
     .selectFrom("market")
     .leftJoin("marketCountry", "marketCountry.marketId", "market.id")

@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { isHttpsUrl, localizedFaults, type LocalizedTextInput, toLocalizedMap } from "#commerce/catalog/catalog-fields.ts";
 import { choiceFaults, faultAt, type Faults, requireNoFaults } from "#foundation/faults.ts";
-import { lockCatalog, raiseCatalogVersion, requireVersion, type Tenant } from "#commerce/catalog/write-tenant.ts";
+import { lockCatalog, raiseCatalogVersion, requireVersion, type CommandContext } from "#commerce/catalog/change-catalog.ts";
 import { createId } from "#foundation/ids.ts";
 import { requireMarket } from "./of-market.ts";
 import { type PolicyRulesInput, requireOwnCategories, ruleFaults, toStoredRules } from "./policy-rule-faults.ts";
@@ -27,7 +27,7 @@ export interface PolicyUpsertInput {
 
 const summaryMax = 1000;
 
-export async function upsertPolicy(transaction: Transaction, tenant: Tenant, input: PolicyUpsertInput): Promise<{ policyId: string }> {
+export async function upsertPolicy(transaction: Transaction, tenant: CommandContext, input: PolicyUpsertInput): Promise<{ policyId: string }> {
   requireNoFaults(policyFaults(input));
   await lockCatalog(transaction, tenant);
   const marketId = input.marketId ?? null;
@@ -52,7 +52,7 @@ export async function upsertPolicy(transaction: Transaction, tenant: Tenant, inp
 /** Whether it is another policy than before. */
 async function savePolicy(
   transaction: Transaction,
-  { merchantId, now }: Tenant,
+  { merchantId, now }: CommandContext,
   { policyId, marketId, type, summaries, url, rules }: PolicyUpsertInput & { readonly policyId: string; readonly marketId: string | null },
 ): Promise<boolean> {
   const texts = JSON.stringify(toLocalizedMap(summaries));

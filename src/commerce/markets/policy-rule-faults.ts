@@ -1,7 +1,7 @@
 /** What a merchant may say in a policy's rules, and what becomes of it in store: what is left out keeps its default. */
 import { sql } from "kysely";
 import { countFaults, countryFaults, faultAt, type Faults, integerFaults, type NumberRule, repeatFaults } from "#foundation/faults.ts";
-import { type Tenant, toId } from "#commerce/catalog/write-tenant.ts";
+import { type CommandContext, toId } from "#commerce/catalog/change-catalog.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
@@ -112,7 +112,7 @@ export function toStoredRules({ type, rules }: Pick<RulesToCheck, "type" | "rule
 }
 
 /** What is not taken back must be a category of the merchant. */
-export async function requireOwnCategories(transaction: Transaction, { merchantId }: Tenant, rules: PolicyRulesInput): Promise<void> {
+export async function requireOwnCategories(transaction: Transaction, { merchantId }: CommandContext, rules: PolicyRulesInput): Promise<void> {
   const ids = rules.return?.excludedCategoryIds ?? [];
   if (ids.length === 0) return;
   const { rows } = await sql<{ id: string }>`

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
 import { countryFaults, faultAt, type Faults, integerFaults, refuseAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { lockCatalog, type Tenant } from "#commerce/catalog/write-tenant.ts";
+import { lockCatalog, type CommandContext } from "#commerce/catalog/change-catalog.ts";
 import { createId } from "#foundation/ids.ts";
 import { requireMarket } from "./of-market.ts";
 
@@ -19,7 +19,7 @@ export interface TaxRateUpsertInput {
   readonly appliesToShipping: boolean;
 }
 
-export async function upsertTaxRate(transaction: Transaction, tenant: Tenant, input: TaxRateUpsertInput): Promise<{ taxRateId: string }> {
+export async function upsertTaxRate(transaction: Transaction, tenant: CommandContext, input: TaxRateUpsertInput): Promise<{ taxRateId: string }> {
   requireNoFaults(taxRateFaults(input));
   await lockCatalog(transaction, tenant);
   const market = await requireMarket(transaction, tenant, input.marketId);

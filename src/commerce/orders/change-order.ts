@@ -4,9 +4,9 @@
  * `sales_order`.
  */
 import { sql } from "kysely";
-import type { CartTenant } from "#commerce/carts/change-cart.ts";
+import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { Expected } from "#commerce/carts/cart-status.ts";
-import { toId } from "#commerce/catalog/write-tenant.ts";
+import { toId } from "#commerce/catalog/change-catalog.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { fail, Failure } from "#foundation/failure.ts";
 import { type EventType, eventTypes } from "#webhooks/event-types.ts";
@@ -21,20 +21,12 @@ import { refuseOrder } from "./order-checks.ts";
 import { deriveStatuses } from "./order-statuses.ts";
 
 /** For whom an order changes, and who does it. */
-export interface OrderTenant extends CartTenant {
+export interface OrderTenant extends CartCommandContext {
   readonly actor: OrderActor;
 }
 
 export interface OrderTarget extends Expected {
   readonly orderId: string;
-}
-
-/** Something that happened to the order or to a part of it. */
-export interface OrderHappening {
-  readonly type: EventType;
-  /** The part's id; left out: the order's own. */
-  readonly id?: string;
-  readonly previous?: Readonly<Record<string, unknown>> | null;
 }
 
 /** What becomes of the order's own row; what is left out stays. */
@@ -137,8 +129,6 @@ async function saveOrder(
   return told;
 }
 
-const isCompletedBy = ({ before, after }: Changed): boolean => before.status !== "completed" && after.status === "completed";
-
 interface Changed {
   readonly before: OrderAggregate;
   readonly after: OrderAggregate;
@@ -152,9 +142,6 @@ async function noteCompletion(transaction: Transaction, tenant: OrderTenant, cha
   const line = { at: tenant.now.toISOString(), type: "order_completed", actor: tenant.actor };
   return { ...after, timeline: [...after.timeline, line].slice(-timelineMax) };
 }
-
-/** So many lines an order shows. */
-const timelineMax = 50;
 
 function patch(order: OrderAggregate, outcome: OrderOutcome, { now }: OrderTenant): OrderAggregate {
   const { status = order.status, holdReason = order.holdReason, cancellationRequest = order.cancellationRequest, cancellation } = outcome;
@@ -191,46 +178,6 @@ async function writeOrder(transaction: Transaction, order: OrderAggregate): Prom
     })
     .where("id", "=", order.id)
     .execute();
-}
-
-/** What a buyer reads of an order's life: everything that is told of, but for changes that have no name of their own. */
-export async function writeTimeline(
-  transaction: Transaction,
-  { now, actor }: Pick<OrderTenant, "now" | "actor">,
-  { orderId, happenings }: { readonly orderId: string; readonly happenings: readonly OrderHappening[] },
-): Promise<void> {
-  const types = happenings.map(({ type }) => type).filter((type) => type !== "order.updated");
-  if (types.length === 0) return;
-  await sql`
-    insert into order_timeline (order_id, at, type, actor)
-    select ${orderId}, ${now}::timestamptz, replace(t.type, '.', '_'), ${actor} from unnest(${types}::text[]) with ordinality as t(type, position)
-    order by t.position`.execute(transaction);
-}
-
-/** The order itself is told of with every change: by the change's own name where it has one, else as updated; by status where that followed. */
-export function tellOrder(
-  { outbox }: Pick<OrderTenant, "outbox">,
-  happenings: readonly OrderHappening[],
-  { before, after }: { readonly before: OrderAggregate; readonly after: OrderAggregate },
-): void {
-  const statuses = previousStatuses(before, after);
-  const isCompleted = isCompletedBy({ before, after });
-  const isNamed = happenings.some(({ type }) => eventTypes[type].subject === "order");
-  const all: OrderHappening[] = [
-    ...happenings,
-    ...(isCompleted ? [{ type: "order.completed" as const }] : []),
-    ...(isNamed || isCompleted ? [] : [{ type: "order.updated" as const }]),
-  ];
-  for (const { type, id, previous } of all) {
-    const isOfOrder = eventTypes[type].subject === "order";
-    outbox.append({ type, id: id ?? after.id, previous: previous ?? (isOfOrder ? statuses : null), ...(isOfOrder ? { thing: after } : {}) });
-  }
-}
-
-function previousStatuses(before: OrderAggregate, after: OrderAggregate): Record<string, unknown> | null {
-  const names = ["status", "paymentStatus", "fulfillmentStatus", "returnStatus"] as const;
-  const changed = names.filter((name) => before[name] !== after[name]);
-  return changed.length === 0 ? null : Object.fromEntries(changed.map((name) => [name, before[name]]));
 }
 
 /** A change that nobody asks for: by the clock, or because a payment provider has answered. It is told of like any other. */

@@ -1,6 +1,6 @@
 /** Finds orders otherwise than by their ids: lists for who runs a merchant, and what a part belongs to. */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
-import { toId } from "#commerce/catalog/write-tenant.ts";
+import { toId } from "#commerce/catalog/change-catalog.ts";
 import type { Tables } from "#database/tables.ts";
 import type { Reader } from "#database/transaction.ts";
 import { utc } from "#database/sql-fragments.ts";

@@ -3,7 +3,7 @@
  * else the defaults.
  */
 import { sql } from "kysely";
-import type { Tenant } from "#commerce/catalog/write-tenant.ts";
+import type { CommandContext } from "#commerce/catalog/change-catalog.ts";
 import { type PolicyType, policyTypes } from "#commerce/markets/policies.ts";
 import { type CancellationRules, completeRules, type ReturnRules, type RulesByType, type StoredRules } from "#commerce/markets/policy-rules.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -31,7 +31,7 @@ interface PolicyFound {
 
 export async function snapshotPolicies(
   transaction: Transaction,
-  { merchantId, now }: Pick<Tenant, "merchantId" | "now">,
+  { merchantId, now }: Pick<CommandContext, "merchantId" | "now">,
   order: PoliciesToSnapshot,
 ): Promise<void> {
   const { rows } = await sql<PolicyFound>`

@@ -3,7 +3,7 @@
  * the window itself.
  */
 import { type RawBuilder, sql } from "kysely";
-import type { Tenant } from "#commerce/catalog/write-tenant.ts";
+import type { CommandContext } from "#commerce/catalog/change-catalog.ts";
 import type { Database } from "#database/connect.ts";
 import { handleDueRows } from "#database/due-rows.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
@@ -32,11 +32,11 @@ export function endDuePromotions(services: DueServices): Promise<number> {
 interface DueMove {
   readonly condition: RawBuilder<boolean>;
   /** Asks again under its lock. */
-  readonly move: (transaction: Transaction, tenant: Tenant, promotionId: string) => Promise<boolean>;
+  readonly move: (transaction: Transaction, tenant: CommandContext, promotionId: string) => Promise<boolean>;
 }
 
 const cause = { operationId: null, actor: "system", requestId: null } as const;
-const reindex: Tenant["reindex"] = () => Promise.resolve();
+const reindex: CommandContext["reindex"] = () => Promise.resolve();
 
 function moveDue({ db, now, render, signal }: DueServices, { condition, move }: DueMove): Promise<number> {
   return handleDueRows({

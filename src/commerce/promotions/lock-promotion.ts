@@ -1,5 +1,5 @@
 /** A promotion held still while it is changed: those who take a use of it wait until the change is there. */
-import { requireVersion, type Tenant, toId } from "#commerce/catalog/write-tenant.ts";
+import { requireVersion, type CommandContext, toId } from "#commerce/catalog/change-catalog.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type FailureConflict } from "#foundation/failure.ts";
 import type { PromotionRow } from "./read-promotions.ts";
@@ -9,7 +9,7 @@ export interface PromotionTransitionInput {
   readonly expectedVersion?: number | null | undefined;
 }
 
-export async function lockPromotion(transaction: Transaction, tenant: Tenant, promotionId: string): Promise<PromotionRow> {
+export async function lockPromotion(transaction: Transaction, tenant: CommandContext, promotionId: string): Promise<PromotionRow> {
   const promotion = await transaction
     .selectFrom("promotion")
     .selectAll()
@@ -22,7 +22,7 @@ export async function lockPromotion(transaction: Transaction, tenant: Tenant, pr
 }
 
 /** One that has ended stays as it was. State is checked before version (as in carts). */
-export async function lockLivingPromotion(transaction: Transaction, tenant: Tenant, input: PromotionTransitionInput): Promise<PromotionRow> {
+export async function lockLivingPromotion(transaction: Transaction, tenant: CommandContext, input: PromotionTransitionInput): Promise<PromotionRow> {
   const promotion = await lockPromotion(transaction, tenant, input.promotionId);
   if (promotion.status === "ended") throw fail("invalid_state", { conflict: conflictOf(promotion, "promotion_ended") });
   requireVersion(conflictOf(promotion), input.expectedVersion);

@@ -1,5 +1,5 @@
 /** A promotion's life: draft → active ⇄ paused, and from each of them → ended, which is final. */
-import { lockCatalog, requireVersion, type Tenant } from "#commerce/catalog/write-tenant.ts";
+import { lockCatalog, requireVersion, type CommandContext } from "#commerce/catalog/change-catalog.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
@@ -10,7 +10,11 @@ import { startOf } from "./promotion-window.ts";
 import type { PromotionRow } from "./read-promotions.ts";
 
 /** Also before its window begins: it then applies by itself when it does, and is told as started only then. */
-export async function activatePromotion(transaction: Transaction, tenant: Tenant, input: PromotionTransitionInput): Promise<{ promotionId: string }> {
+export async function activatePromotion(
+  transaction: Transaction,
+  tenant: CommandContext,
+  input: PromotionTransitionInput,
+): Promise<{ promotionId: string }> {
   // Of activations one at a time counts those there are. The merchant always comes before the promotion.
   await lockCatalog(transaction, tenant);
   const promotion = await lockLivingPromotion(transaction, tenant, input);
@@ -36,7 +40,11 @@ async function requireRoom(transaction: Transaction, promotion: PromotionRow): P
   throw fail("invalid_state", { conflict: conflictOf(promotion, "too_many_automatic", { limit: promotionBounds.activeAutomaticMax }) });
 }
 
-export async function pausePromotion(transaction: Transaction, tenant: Tenant, input: PromotionTransitionInput): Promise<{ promotionId: string }> {
+export async function pausePromotion(
+  transaction: Transaction,
+  tenant: CommandContext,
+  input: PromotionTransitionInput,
+): Promise<{ promotionId: string }> {
   const promotion = await lockLivingPromotion(transaction, tenant, { promotionId: input.promotionId });
   if (promotion.status === "draft") throw fail("invalid_state", { conflict: conflictOf(promotion, "promotion_not_active") });
   requireVersion(conflictOf(promotion), input.expectedVersion);
@@ -45,7 +53,11 @@ export async function pausePromotion(transaction: Transaction, tenant: Tenant, i
 }
 
 /** Ending what has ended changes nothing. */
-export async function endPromotion(transaction: Transaction, tenant: Tenant, input: PromotionTransitionInput): Promise<{ promotionId: string }> {
+export async function endPromotion(
+  transaction: Transaction,
+  tenant: CommandContext,
+  input: PromotionTransitionInput,
+): Promise<{ promotionId: string }> {
   const promotion = await lockPromotion(transaction, tenant, input.promotionId);
   requireVersion(conflictOf(promotion), input.expectedVersion);
   if (promotion.status === "ended") return { promotionId: promotion.id };
@@ -54,7 +66,7 @@ export async function endPromotion(transaction: Transaction, tenant: Tenant, inp
 
 /* By the clock. What was due may have been put off before it was locked: only what is due still is moved. Each gives whether it was. */
 
-export async function startDuePromotion(transaction: Transaction, tenant: Tenant, promotionId: string): Promise<boolean> {
+export async function startDuePromotion(transaction: Transaction, tenant: CommandContext, promotionId: string): Promise<boolean> {
   const promotion = await lockPromotion(transaction, tenant, promotionId);
   const startedAt = startOf(promotion, tenant.now);
   if (promotion.status !== "active" || promotion.startedAt !== null || startedAt === null) return false;
@@ -62,7 +74,7 @@ export async function startDuePromotion(transaction: Transaction, tenant: Tenant
   return true;
 }
 
-export async function endDuePromotion(transaction: Transaction, tenant: Tenant, promotionId: string): Promise<boolean> {
+export async function endDuePromotion(transaction: Transaction, tenant: CommandContext, promotionId: string): Promise<boolean> {
   const promotion = await lockPromotion(transaction, tenant, promotionId);
   const isLiving = promotion.status === "active" || promotion.status === "paused";
   if (!isLiving || promotion.endsAt === null || promotion.endsAt > tenant.now) return false;
@@ -79,7 +91,7 @@ interface Move {
 
 async function move(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: CommandContext,
   { promotion, to, type, startedAt = promotion.startedAt }: Move,
 ): Promise<{ promotionId: string }> {
   await transaction

@@ -4,13 +4,13 @@
  * of the buyer, so no limit is ever passed.
  */
 import { sql } from "kysely";
-import type { Tenant } from "#commerce/catalog/write-tenant.ts";
+import type { CommandContext } from "#commerce/catalog/change-catalog.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Failure } from "#foundation/failure.ts";
 import type { RefusalReason } from "./promotion-rule.ts";
 
 export interface UsesToTake {
-  readonly tenant: Tenant;
+  readonly tenant: CommandContext;
   readonly sessionId: string;
   /** Null: nobody known, whose uses cannot be counted. */
   readonly buyerReference: string | null;

@@ -1,7 +1,7 @@
 /** What a promotion names must be the merchant's own: products, categories, markets, and a currency that it sells in. */
 import { sql } from "kysely";
 import { faultAt, type Faults, refuseAt } from "#foundation/faults.ts";
-import { type Tenant, toId } from "#commerce/catalog/write-tenant.ts";
+import { type CommandContext, toId } from "#commerce/catalog/change-catalog.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type FailureDetail } from "#foundation/failure.ts";
 import type { PromotionFields, PromotionValues } from "./promotion-fields.ts";
@@ -15,7 +15,7 @@ const lists = [
 ] as const;
 
 /** Only what was given is looked up: what was deleted since does not stand in the way of another change. */
-export async function requireOwnThings(transaction: Transaction, tenant: Tenant, input: PromotionFields): Promise<void> {
+export async function requireOwnThings(transaction: Transaction, tenant: CommandContext, input: PromotionFields): Promise<void> {
   const missing: FailureDetail[] = [];
   for (const { name, table, thing } of lists) {
     const ids = input[name] ?? [];
@@ -32,7 +32,7 @@ interface Named {
   readonly thing: string;
 }
 
-async function missingOf(transaction: Transaction, tenant: Tenant, { ids, table, name, thing }: Named): Promise<Faults> {
+async function missingOf(transaction: Transaction, tenant: CommandContext, { ids, table, name, thing }: Named): Promise<Faults> {
   const { rows } = await sql<{ id: string }>`
     select id from ${sql.table(table)} where merchant_id = ${tenant.merchantId} and id = any(${ids.map(toId)}::text[])`.execute(transaction);
   const found = new Set(rows.map(({ id }) => id));
@@ -40,7 +40,7 @@ async function missingOf(transaction: Transaction, tenant: Tenant, { ids, table,
 }
 
 /** Of one of the promotion's markets, or it would never apply. */
-export async function requireOwnCurrency(transaction: Transaction, tenant: Tenant, { currency, marketIds }: PromotionValues): Promise<void> {
+export async function requireOwnCurrency(transaction: Transaction, tenant: CommandContext, { currency, marketIds }: PromotionValues): Promise<void> {
   if (currency === null) return;
   const { rows } = await sql`
     select 1 from market where merchant_id = ${tenant.merchantId} and currency = ${currency}

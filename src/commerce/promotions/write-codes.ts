@@ -5,7 +5,7 @@
 import { randomInt } from "node:crypto";
 import { sql } from "kysely";
 import { countFaults, faultAt, type Faults, integerFaults, requireNoFaults } from "#foundation/faults.ts";
-import type { Tenant } from "#commerce/catalog/write-tenant.ts";
+import type { CommandContext } from "#commerce/catalog/change-catalog.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type Failure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
@@ -39,7 +39,7 @@ const roundsMax = 10;
 
 export async function generatePromotionCodes(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: CommandContext,
   input: PromotionCodesGenerateInput,
 ): Promise<PromotionCodesGenerated> {
   requireNoFaults(generateFaults(input));
@@ -108,7 +108,7 @@ interface Batch {
 
 async function saveDrawn(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: CommandContext,
   { count, draw, ...batch }: Batch & { readonly count: number; readonly draw: () => string },
 ): Promise<PromotionCodeRow[]> {
   const saved: PromotionCodeRow[] = [];
@@ -122,7 +122,7 @@ async function saveDrawn(
 
 async function saveGiven(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: CommandContext,
   { texts, ...batch }: Batch & { readonly texts: readonly string[] },
 ): Promise<PromotionCodeRow[]> {
   const saved = new Map((await insertCodes(transaction, tenant, { ...batch, texts })).map((row) => [row.code, row]));
@@ -150,7 +150,7 @@ function alreadyTaken(taken: readonly { readonly code: string; readonly index: n
 /** Leaves out what is taken. In the order of what they are found by, so that two that insert the same ones do not wait for each other in a circle. */
 async function insertCodes(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: CommandContext,
   { promotionId, usageLimit, texts }: Batch & { readonly texts: readonly string[] },
 ): Promise<PromotionCodeRow[]> {
   const rows = texts

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { choiceFaults, faultAt, requireNoFaults } from "#foundation/faults.ts";
-import type { Tenant } from "#commerce/catalog/write-tenant.ts";
+import type { CommandContext } from "#commerce/catalog/change-catalog.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
@@ -26,7 +26,11 @@ export interface PromotionCreateInput extends PromotionFields {
 
 export type PromotionUpdateInput = PromotionFields & PromotionTransitionInput;
 
-export async function createPromotion(transaction: Transaction, tenant: Tenant, input: PromotionCreateInput): Promise<{ promotionId: string }> {
+export async function createPromotion(
+  transaction: Transaction,
+  tenant: CommandContext,
+  input: PromotionCreateInput,
+): Promise<{ promotionId: string }> {
   const { trigger, kind } = input;
   const values = mergeFields(noValues, input);
   requireNoFaults([
@@ -47,7 +51,11 @@ export async function createPromotion(transaction: Transaction, tenant: Tenant, 
   return { promotionId };
 }
 
-export async function updatePromotion(transaction: Transaction, tenant: Tenant, input: PromotionUpdateInput): Promise<{ promotionId: string }> {
+export async function updatePromotion(
+  transaction: Transaction,
+  tenant: CommandContext,
+  input: PromotionUpdateInput,
+): Promise<{ promotionId: string }> {
   requireNoFaults(fieldFaults(input));
   const promotion = await lockLivingPromotion(transaction, tenant, input);
   const before = toValues(promotion);
@@ -70,7 +78,7 @@ export async function updatePromotion(transaction: Transaction, tenant: Tenant, 
   return { promotionId: promotion.id };
 }
 
-async function requireMerchant(transaction: Transaction, tenant: Tenant): Promise<void> {
+async function requireMerchant(transaction: Transaction, tenant: CommandContext): Promise<void> {
   const merchant = await transaction.selectFrom("merchant").select("id").where("id", "=", tenant.merchantId).forKeyShare().executeTakeFirst();
   if (merchant === undefined) throw fail("merchant_not_found");
 }

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { OrderTenant } from "#commerce/orders/change-order.ts";
 import type { LineQuantity } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
-import type { SessionTenant } from "#commerce/checkout/session-tenant.ts";
+import type { SessionCommandContext } from "#commerce/checkout/session-tenant.ts";
 import type { Transaction } from "#database/transaction.ts";
 
 export interface Subjects {
@@ -14,7 +14,7 @@ export interface Subjects {
 
 export interface Scene extends Subjects {
   readonly transaction: Transaction;
-  readonly tenantFor: (actor: OrderActor) => OrderTenant & SessionTenant;
+  readonly tenantFor: (actor: OrderActor) => OrderTenant & SessionCommandContext;
 }
 
 /** Takes the story on by one step; gives what it is about from then on, where that is new. */

@@ -1,11 +1,11 @@
 /** What every change of a cart does around its rule, and who may make it. */
 import type { InputRef, ShapeFromTypeParam, TypeParam } from "@pothos/core";
-import type { CartTenant } from "#commerce/carts/change-cart.ts";
+import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { builder, type Caller, integrators, staff } from "#graph/builder.ts";
+import { builder } from "#graph/builder.ts";
+import { type Caller, integrators, staff, tenantOf } from "#graph/callers.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { changeOf, idempotencyKeyArgument, idempotencyKeyDescription } from "#graph/mutation.ts";
-import { tenantOf } from "#graph/tenancy.ts";
 
 type Types = (typeof builder)["$inferSchemaTypes"];
 
@@ -14,7 +14,7 @@ interface CartMutation<Input extends object, Changed, Type extends TypeParam<Typ
   readonly callers: readonly Caller[];
   readonly input: InputRef<Input>;
   readonly type: Type;
-  readonly change: (transaction: Transaction, tenant: CartTenant, input: Input & { readonly cartId: string }) => Promise<Changed>;
+  readonly change: (transaction: Transaction, tenant: CartCommandContext, input: Input & { readonly cartId: string }) => Promise<Changed>;
   readonly answer: (context: GraphContext, changed: Changed) => ShapeFromTypeParam<Types, Type, false>;
 }
 
@@ -51,10 +51,10 @@ export function cartMutation<Input extends object, Changed, Type extends TypePar
 export function changeCartOf<Changed>(
   context: GraphContext,
   merchantId: string | null | undefined,
-  work: (transaction: Transaction, tenant: CartTenant) => Promise<Changed>,
+  work: (transaction: Transaction, tenant: CartCommandContext) => Promise<Changed>,
 ): Promise<Changed> {
   const { services, publicUrl, buyerReference } = context;
   return changeOf(context, tenantOf(context, merchantId), (transaction, tenant) =>
-    work(transaction, { ...tenant, keyring: services.keyring, publicUrl, buyerReference, wakePayments: services.wakePayments }),
+    work(transaction, { ...tenant, keyring: services.keyring, publicUrl, buyerReference, events: services.events }),
   );
 }

@@ -3,7 +3,7 @@ import type { InputRef } from "@pothos/core";
 import { z } from "zod";
 import type { LockedSession } from "#commerce/checkout/change-session.ts";
 import { failSession, type FailReason } from "#commerce/checkout/fail-session.ts";
-import type { SessionTenant } from "#commerce/checkout/session-tenant.ts";
+import type { SessionCommandContext } from "#commerce/checkout/session-tenant.ts";
 import type { OrderTenant } from "#commerce/orders/change-order.ts";
 import { completeSession, submitCheckout } from "#commerce/orders/complete-session.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -70,7 +70,7 @@ const FailInput = builder.inputType("HostedCheckoutSessionFailInput", {
 });
 
 /** Who places an order stands in its timeline. */
-const asActor = (tenant: SessionTenant): OrderTenant => ({ ...tenant, actor: tenant.causedBy === "buyer" ? "buyer" : "merchant" });
+const asActor = (tenant: SessionCommandContext): OrderTenant => ({ ...tenant, actor: tenant.causedBy === "buyer" ? "buyer" : "merchant" });
 
 interface PaymentMutation<Input extends object> {
   readonly description: string;

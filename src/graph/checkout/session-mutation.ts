@@ -1,6 +1,6 @@
 /** What every change of a checkout session does around its rule, and who may make it. */
 import type { InputRef, ShapeFromTypeParam, TypeParam } from "@pothos/core";
-import type { SessionTenant } from "#commerce/checkout/session-tenant.ts";
+import type { SessionCommandContext } from "#commerce/checkout/session-tenant.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
@@ -20,7 +20,7 @@ interface SessionMutation<Input extends object, Changed, Type extends TypeParam<
   readonly isKeyRequired?: boolean;
   readonly input: InputRef<Input>;
   readonly type: Type;
-  readonly change: (transaction: Transaction, tenant: SessionTenant, input: Input & { readonly sessionId: string }) => Promise<Changed>;
+  readonly change: (transaction: Transaction, tenant: SessionCommandContext, input: Input & { readonly sessionId: string }) => Promise<Changed>;
   readonly answer: (
     context: GraphContext,
     changed: Changed,
@@ -64,7 +64,7 @@ export function sessionMutation<Input extends object, Changed, Type extends Type
 export function changeSessionOf<Changed>(
   context: GraphContext,
   merchantId: string | null | undefined,
-  work: (transaction: Transaction, tenant: SessionTenant) => Promise<Changed>,
+  work: (transaction: Transaction, tenant: SessionCommandContext) => Promise<Changed>,
 ): Promise<Changed> {
   const { actor: causedBy } = causeOf(context);
   return changeCartOf(context, merchantId, (transaction, tenant) => work(transaction, { ...tenant, causedBy, tokenId: tokenIdOf(context) }));

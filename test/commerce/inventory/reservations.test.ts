@@ -13,7 +13,7 @@ import {
   setHoldsEnd,
 } from "#commerce/inventory/reservations.ts";
 import type { VariantQuantity } from "#commerce/inventory/stock-levels.ts";
-import type { Tenant } from "#commerce/catalog/write-tenant.ts";
+import type { CommandContext } from "#commerce/catalog/change-catalog.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { makeSession } from "#test/commerce/promotions/promotions-world.ts";
 import { createWorld, makePublished, startOfWorld, type World } from "#test/commerce/writes-world.ts";
@@ -245,7 +245,7 @@ describeOnBoth("reservations", (open) => {
 });
 
 interface Holding {
-  readonly at?: Tenant;
+  readonly at?: CommandContext;
   readonly expiresAt?: Date | null;
 }
 
@@ -261,7 +261,7 @@ interface Step {
   readonly order: Order;
 }
 
-type Act = (transaction: Transaction, tenant: Tenant, step: Step) => Promise<unknown>;
+type Act = (transaction: Transaction, tenant: CommandContext, step: Step) => Promise<unknown>;
 
 const acts: Readonly<Record<"hold" | "release" | "sell" | "cancel" | "allocate" | "restock", Act>> = {
   hold: (transaction, tenant, { sessionId, ...line }) => holdStock(transaction, tenant, { sessionId, expiresAt: inAnHour, lines: [line] }),

@@ -4,7 +4,7 @@ import { createPromotion, type PromotionCreateInput } from "#commerce/promotions
 import { takeUses, type UsesToTake } from "#commerce/promotions/promotion-uses.ts";
 import type { PromotionRow } from "#commerce/promotions/read-promotions.ts";
 import type { RefusalReason } from "#commerce/promotions/promotion-rule.ts";
-import type { Tenant } from "#commerce/catalog/write-tenant.ts";
+import type { CommandContext } from "#commerce/catalog/change-catalog.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { startOfWorld, type World } from "#test/commerce/writes-world.ts";
@@ -20,7 +20,7 @@ export const tenPercent: PromotionCreateInput = {
   basisPoints: 1000,
 };
 
-export async function makePromotion(world: World, input: Partial<PromotionCreateInput> = {}, tenant?: Tenant): Promise<string> {
+export async function makePromotion(world: World, input: Partial<PromotionCreateInput> = {}, tenant?: CommandContext): Promise<string> {
   const { promotionId } = await world.run(createPromotion, { ...tenPercent, ...input }, tenant);
   return promotionId;
 }
@@ -57,7 +57,7 @@ export async function makeSession(world: World): Promise<string> {
 export type Taking = Pick<UsesToTake, "sessionId" | "promotions"> & { readonly buyerReference?: string | null };
 
 /** The refusal as a cart would give it. */
-export const taking = (transaction: Transaction, tenant: Tenant, { buyerReference = null, ...uses }: Taking): Promise<void> =>
+export const taking = (transaction: Transaction, tenant: CommandContext, { buyerReference = null, ...uses }: Taking): Promise<void> =>
   takeUses(transaction, { ...uses, tenant, buyerReference, refusal: notApplicable });
 
 const notApplicable: UsesToTake["refusal"] = (reason: RefusalReason, promotionId: string) =>

@@ -7,7 +7,7 @@ import { sql } from "kysely";
 import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
 import { draftOf } from "#commerce/carts/cart-draft.ts";
 import { statusOf } from "#commerce/carts/cart-status.ts";
-import { applyPlan, type CartTenant, lockCart } from "#commerce/carts/change-cart.ts";
+import { applyPlan, type CartCommandContext, lockCart } from "#commerce/carts/change-cart.ts";
 import { findCarts } from "#commerce/carts/cart-aggregate.ts";
 import { emptyRecords, findRecords } from "#database/idempotency.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -30,7 +30,7 @@ interface Erasing {
   readonly isForced: boolean;
 }
 
-export async function eraseBuyer(transaction: Transaction, tenant: CartTenant, { finds, isForced }: Erasing): Promise<Erased> {
+export async function eraseBuyer(transaction: Transaction, tenant: CartCommandContext, { finds, isForced }: Erasing): Promise<Erased> {
   const { cartIds, orderIds, personalIds } = finds.scope;
   const openCartIds = await requireNotUnderWay(transaction, tenant, { finds, isForced });
   // First: carts are told of as they are then, which is without what is erased.
@@ -46,7 +46,7 @@ export async function eraseBuyer(transaction: Transaction, tenant: CartTenant, {
 }
 
 /** Gives the carts that are still open. */
-async function requireNotUnderWay(transaction: Transaction, { now }: CartTenant, { finds, isForced }: Erasing): Promise<readonly string[]> {
+async function requireNotUnderWay(transaction: Transaction, { now }: CartCommandContext, { finds, isForced }: Erasing): Promise<readonly string[]> {
   const { cartIds, orderIds } = finds.scope;
   const carts = [...(await findCarts(transaction, cartIds, now)).values()];
   const locked = carts.filter((cart) => statusOf(cart, now) === "locked");
@@ -68,7 +68,7 @@ async function requireNotUnderWay(transaction: Transaction, { now }: CartTenant,
 }
 
 /** Priced anew: what it costs to send it is not known any more. */
-async function detach(transaction: Transaction, tenant: CartTenant, cartId: string): Promise<void> {
+async function detach(transaction: Transaction, tenant: CartCommandContext, cartId: string): Promise<void> {
   const cart = await lockCart(transaction, { ...tenant, isSystem: true }, cartId);
   if (cart.address === null && cart.buyerEmail === null) return;
   const draft = { ...draftOf(cart), address: null, buyerEmailId: null };
@@ -84,7 +84,7 @@ async function emptyEvents(transaction: Transaction, subjectIds: readonly string
 }
 
 /** Those that were found, and those that may have come since. */
-async function emptyAnswers(transaction: Transaction, { keyring, merchantId }: CartTenant, finds: ErasureFinds): Promise<number> {
+async function emptyAnswers(transaction: Transaction, { keyring, merchantId }: CartCommandContext, finds: ErasureFinds): Promise<number> {
   const { traces, answers, lookedUpTo } = finds;
   const ownerIds = await whoWasTold(transaction, merchantId);
   const newer = await findRecords(transaction, keyring, { ownerIds, holds: traces.isIn, since: lookedUpTo });

@@ -11,7 +11,7 @@ import type { EventType } from "#webhooks/event-types.ts";
 import type { Outbox } from "#webhooks/outbox.ts";
 import { findProductAggregates, type ProductAggregate } from "./read-products.ts";
 
-export interface Tenant {
+export interface CommandContext {
   readonly merchantId: string;
   readonly now: Date;
   /** Brings the search index up to date with these products, whether they are for sale or no longer. */
@@ -27,7 +27,7 @@ export interface LockedMerchant {
 }
 
 /** `no key`: what only refers to the merchant (carts, orders) need not wait for a change of its catalog. */
-export async function lockCatalog(transaction: Transaction, tenant: Tenant): Promise<LockedMerchant> {
+export async function lockCatalog(transaction: Transaction, tenant: CommandContext): Promise<LockedMerchant> {
   const merchant = await transaction
     .selectFrom("merchant")
     .select("defaultLocale")
@@ -55,7 +55,7 @@ export interface LockedProduct {
 /** Merchant and product in one statement. */
 export async function lockProduct(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: CommandContext,
   { productId, expectedVersion }: { readonly productId: string; readonly expectedVersion?: number | null | undefined },
 ): Promise<LockedProduct> {
   const product = await transaction
@@ -77,7 +77,7 @@ export interface EditedProduct extends LockedProduct {
 }
 
 /** Of a product that is locked. */
-export async function withBefore(transaction: Transaction, { now }: Tenant, product: LockedProduct): Promise<EditedProduct> {
+export async function withBefore(transaction: Transaction, { now }: CommandContext, product: LockedProduct): Promise<EditedProduct> {
   const before = (await findProductAggregates(transaction, [product.id], now)).get(product.id);
   if (before === undefined) throw new Error(`The product ${product.id} was locked and is not there.`);
   return { ...product, before };
@@ -86,7 +86,7 @@ export async function withBefore(transaction: Transaction, { now }: Tenant, prod
 /** An archived product stays as it was: it is taken back to a draft first. State is checked before version (as in carts). */
 export async function lockEditableProduct(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: CommandContext,
   input: { readonly productId: string; readonly expectedVersion?: number | null | undefined },
 ): Promise<EditedProduct> {
   const product = await lockProduct(transaction, tenant, { productId: input.productId });
@@ -123,7 +123,7 @@ export interface ChangedProduct {
 /** Raises each product's version and the catalog's, once, tells of it, and has those on sale indexed, with others whose place in the index changed. */
 export async function recordProductChange(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: CommandContext,
   { changed, alsoIndex = [] }: { readonly changed: readonly ChangedProduct[]; readonly alsoIndex?: readonly string[] },
 ): Promise<void> {
   const { rows } = await sql<{ id: string }>`
@@ -137,7 +137,7 @@ export async function recordProductChange(
 }
 
 /** For what belongs to the catalog but to no product. */
-export async function raiseCatalogVersion(transaction: Transaction, tenant: Tenant): Promise<void> {
+export async function raiseCatalogVersion(transaction: Transaction, tenant: CommandContext): Promise<void> {
   await transaction
     .updateTable("merchant")
     .set((merchant) => ({ catalogVersion: merchant("catalogVersion", "+", 1) }))
@@ -145,7 +145,7 @@ export async function raiseCatalogVersion(transaction: Transaction, tenant: Tena
     .execute();
 }
 
-export async function reindexProducts(transaction: Transaction, tenant: Tenant, productIds: readonly string[]): Promise<void> {
+export async function reindexProducts(transaction: Transaction, tenant: CommandContext, productIds: readonly string[]): Promise<void> {
   for (let start = 0; start < productIds.length; start += reindexChunk) {
     await tenant.reindex(transaction, productIds.slice(start, start + reindexChunk));
   }
