@@ -3,6 +3,7 @@
  * bits), so that ids sort by creation, are unguessable and can be grepped in any log.
  */
 import { randomFillSync } from "node:crypto";
+import { isCleanText } from "./text.ts";
 
 export const prefixes = {
   addressToken: "adt",
@@ -121,4 +122,9 @@ function base32(bytes: Uint8Array): string {
     held &= (1 << bits) - 1;
   }
   return text;
+}
+
+/** An id that PostgreSQL cannot even read (it refuses NUL in a text) is one that nothing has. */
+export function toId(text: string): string {
+  return isCleanText(text) ? text : "";
 }

@@ -1,6 +1,5 @@
 /** Stock never falls below zero nor below what is promised, and its movements add up to its level. */
 import { beforeAll, describe, expect, it } from "vitest";
-import type { CommandContext } from "#commerce/catalog/change-catalog.ts";
 import { holdStock } from "#commerce/inventory/reservations.ts";
 import { adjustStock, setStock } from "#commerce/inventory/stock.ts";
 import { saveStockSettings } from "#commerce/inventory/stock-settings.ts";
@@ -8,6 +7,7 @@ import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
 import { makeSession } from "#test/commerce/promotions/promotions-world.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
+import type { CommandContext } from "#commerce/command-context.ts";
 import { createWorld, makePublished, risesOf, startOfWorld, type World } from "./writes-world.ts";
 
 describeOnBoth("stockAdjust", (open, engine) => {

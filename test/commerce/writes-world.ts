@@ -4,7 +4,6 @@ import { expect } from "vitest";
 import { createProduct, type ProductCreateInput } from "#commerce/catalog/change-product.ts";
 import { setPrices } from "#commerce/catalog/set-prices.ts";
 import { publishProduct } from "#commerce/catalog/publish-product.ts";
-import type { CommandContext } from "#commerce/catalog/change-catalog.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { upsertMarket } from "#commerce/markets/market.ts";
 import type { Database, OpenDatabase } from "#database/connect.ts";
@@ -12,6 +11,7 @@ import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
 import type { Open } from "#test/support/databases.ts";
 import type { DomainEvent } from "#webhooks/outbox.ts";
+import type { CommandContext } from "#commerce/command-context.ts";
 
 export interface World {
   readonly database: OpenDatabase;

@@ -1,12 +1,11 @@
 /** Claims under a warranty: opened while it holds and has the benefit left, one at a time; accepting one uses the benefit up by one. */
 import type { Expected } from "#commerce/carts/cart-status.ts";
 import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { toId } from "#commerce/catalog/change-catalog.ts";
 import { type ChangedPart, changePart, orderIdOf, type OrderTenant } from "#commerce/orders/change-order.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn, OrderWarranty } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type Failure, type FailureConflict } from "#foundation/failure.ts";
-import { createId } from "#foundation/ids.ts";
+import { createId, toId } from "#foundation/ids.ts";
 import { benefitLeft, openGrants } from "./warranty-options.ts";
 
 export const claimKinds = ["repair", "replacement"] as const;

@@ -5,14 +5,14 @@
 import type { ServiceEvents } from "#foundation/events.ts";
 import { type RawBuilder, sql } from "kysely";
 import { AmountOutOfRange } from "#commerce/pricing/allocate.ts";
-import type { CommandContext } from "#commerce/catalog/change-catalog.ts";
-import { toId } from "#commerce/catalog/change-catalog.ts";
 import type { Refusal } from "#commerce/promotions/choose-promotions.ts";
 import { prepareStatement, parameter } from "#database/prepared-template.ts";
 import { runPipelined, type Transaction } from "#database/transaction.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { fail, failAt } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
+import type { CommandContext } from "#commerce/command-context.ts";
+import { toId } from "#foundation/ids.ts";
 import { type CartAggregate, type CartRow, cartsQuery, findCarts, type StoredWarning } from "./cart-aggregate.ts";
 import { type CartDraft, codeOf } from "./cart-draft.ts";
 import { type Expected, isGone, requireChangeable } from "./cart-status.ts";

@@ -1,8 +1,7 @@
 /** Puts what is in one cart into another, as when a guest signs in: the lines are added up, the source ends as merged. */
 import { faultAt, requireNoFaults } from "#foundation/faults.ts";
-import { toId } from "#commerce/catalog/change-catalog.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { createId } from "#foundation/ids.ts";
+import { createId, toId } from "#foundation/ids.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
 import { type CartDraft, codeOf, draftOf, type DraftLine } from "./cart-draft.ts";
 import { type Expected, requireChangeable } from "./cart-status.ts";

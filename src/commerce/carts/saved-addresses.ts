@@ -4,10 +4,9 @@ import { sql } from "kysely";
 import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
 import { erasePersonalData, sealPersonalData } from "#commerce/addresses/personal-data.ts";
 import type { AddressLevel, PostalAddress } from "#commerce/addresses/postal-address.ts";
-import { toId } from "#commerce/catalog/change-catalog.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { createId } from "#foundation/ids.ts";
+import { createId, toId } from "#foundation/ids.ts";
 import type { CartCommandContext } from "./change-cart.ts";
 
 export interface SavedAddress {

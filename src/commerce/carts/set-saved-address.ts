@@ -1,8 +1,8 @@
 /** Gives a cart an address that its buyer has kept, without its being typed again. The cart has a copy of its own, which goes with it. */
 import { openPersonalData } from "#commerce/addresses/personal-data.ts";
 import { refuseAt } from "#foundation/faults.ts";
-import { toId } from "#commerce/catalog/change-catalog.ts";
 import type { Transaction } from "#database/transaction.ts";
+import { toId } from "#foundation/ids.ts";
 import { type Expected, requireChangeable } from "./cart-status.ts";
 import { type CartCommandContext, lockCart } from "./change-cart.ts";
 import { type CartAddressToken, saveAddress } from "./set-address.ts";

@@ -6,19 +6,10 @@
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type FailureConflict } from "#foundation/failure.ts";
-import { isCleanText } from "#foundation/text.ts";
 import type { EventType } from "#webhooks/event-types.ts";
-import type { Outbox } from "#webhooks/outbox.ts";
+import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
+import { toId } from "#foundation/ids.ts";
 import { findProductAggregates, type ProductAggregate } from "./read-products.ts";
-
-export interface CommandContext {
-  readonly merchantId: string;
-  readonly now: Date;
-  /** Brings the search index up to date with these products, whether they are for sale or no longer. */
-  readonly reindex: (transaction: Transaction, productIds: readonly string[]) => Promise<void>;
-  /** Told of what happens, in the transaction in which it does. */
-  readonly outbox: Outbox;
-}
 
 const reindexChunk = 500;
 
@@ -36,11 +27,6 @@ export async function lockCatalog(transaction: Transaction, tenant: CommandConte
     .executeTakeFirst();
   if (merchant === undefined) throw fail("merchant_not_found");
   return merchant;
-}
-
-/** An id that PostgreSQL cannot even read (it refuses NUL in a text) is one that nothing has. */
-export function toId(text: string): string {
-  return isCleanText(text) ? text : "";
 }
 
 export interface LockedProduct {
@@ -97,11 +83,6 @@ export async function lockEditableProduct(
 
 export function requireEditable(product: Pick<LockedProduct, "id" | "status" | "version">): void {
   if (product.status === "archived") throw fail("invalid_state", { conflict: conflictOf(product, "product_archived") });
-}
-
-export function requireVersion(found: FailureConflict, expectedVersion: number | null | undefined): void {
-  if (expectedVersion === null || expectedVersion === undefined || expectedVersion === found.currentVersion) return;
-  throw fail("version_conflict", { conflict: found });
 }
 
 export function conflictOf(

@@ -5,10 +5,11 @@
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type FailureConflict } from "#foundation/failure.ts";
-import { createId } from "#foundation/ids.ts";
+import { createId, toId } from "#foundation/ids.ts";
 import { faultAt, type Faults, integerFaults, refuseAt, requireNoFaults } from "#foundation/faults.ts";
+import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
 import { catalogBounds, localizedFaults, type LocalizedTextInput, slugFaults, toLocalizedMap } from "./catalog-fields.ts";
-import { lockCatalog, raiseCatalogVersion, reindexProducts, requireVersion, type CommandContext, toId } from "./change-catalog.ts";
+import { lockCatalog, raiseCatalogVersion, reindexProducts } from "./change-catalog.ts";
 
 export interface CategoryUpsertInput {
   /** Without it the category is found by its slug, or made. */

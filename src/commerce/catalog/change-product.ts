@@ -5,11 +5,12 @@
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { createId } from "#foundation/ids.ts";
+import { createId, toId } from "#foundation/ids.ts";
 import { countFaults, faultAt, type Faults, integerFaults, listFaults, repeatFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import type { CommandContext } from "#commerce/command-context.ts";
 import { catalogBounds, codeFaults, localizedFaults, type LocalizedTextInput, toLocalizedMap } from "./catalog-fields.ts";
 import { type OptionInput, optionsFaults, requireVariantsFit, saveOptions } from "./product-options.ts";
-import { lockCatalog, lockEditableProduct, raiseCatalogVersion, recordProductChange, type CommandContext, toId } from "./change-catalog.ts";
+import { lockCatalog, lockEditableProduct, raiseCatalogVersion, recordProductChange } from "./change-catalog.ts";
 import { saveTranslations, type TranslationInput, translationsFaults } from "./product-content.ts";
 
 export interface RatingInput {

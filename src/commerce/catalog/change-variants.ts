@@ -9,7 +9,8 @@ import { saveStockSettings } from "#commerce/inventory/stock-settings.ts";
 import { faultAt, type Faults, refuseAt, requireNoFaults } from "#foundation/faults.ts";
 import { fail, type Failure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import { conflictOf, lockEditableProduct, type LockedProduct, recordProductChange, type CommandContext } from "./change-catalog.ts";
+import type { CommandContext } from "#commerce/command-context.ts";
+import { conflictOf, lockEditableProduct, type LockedProduct, recordProductChange } from "./change-catalog.ts";
 import { catalogBounds, variantFaults, type VariantFields } from "./catalog-fields.ts";
 import { type KnownOptions, misfitOf, readOptions, requireFit } from "./product-options.ts";
 

@@ -8,9 +8,11 @@ import type { Transaction } from "#database/transaction.ts";
 import { Failure, type FailureCode, type FailureConflict, type FailureDetail } from "#foundation/failure.ts";
 import { catalogBounds } from "./catalog-fields.ts";
 import { countFaults, requireNoFaults } from "#foundation/faults.ts";
+import type { CommandContext } from "#commerce/command-context.ts";
+import { toId } from "#foundation/ids.ts";
 import { findProductsNamed, type ImportContext, type ImportedItem, importItem, importItemFaults, type ProductImportItem } from "./import-item.ts";
 import { findProductAggregates, type ProductAggregate } from "./read-products.ts";
-import { type ChangedProduct, lockCatalog, recordProductChange, reindexProducts, type CommandContext, toId } from "./change-catalog.ts";
+import { type ChangedProduct, lockCatalog, recordProductChange, reindexProducts } from "./change-catalog.ts";
 
 export interface ProductsImportInput {
   readonly items: readonly ProductImportItem[];

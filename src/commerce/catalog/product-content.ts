@@ -7,7 +7,8 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { choiceFaults, countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { createId } from "#foundation/ids.ts";
+import { createId, toId } from "#foundation/ids.ts";
+import type { CommandContext } from "#commerce/command-context.ts";
 import {
   catalogBounds,
   isHttpsUrl,
@@ -18,7 +19,7 @@ import {
   toLocale,
   toLocalizedMap,
 } from "./catalog-fields.ts";
-import { conflictOf, lockEditableProduct, recordProductChange, type CommandContext, toId } from "./change-catalog.ts";
+import { conflictOf, lockEditableProduct, recordProductChange } from "./change-catalog.ts";
 
 /** The whole translation: what is left out is empty. */
 export interface TranslationInput {

@@ -7,15 +7,14 @@
  */
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
+import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
 import {
   conflictOf,
   lockEditableProduct,
-  lockProduct,
   type LockedProduct,
+  lockProduct,
   raiseCatalogVersion,
   recordProductChange,
-  requireVersion,
-  type CommandContext,
   withBefore,
 } from "./change-catalog.ts";
 

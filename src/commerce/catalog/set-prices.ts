@@ -8,8 +8,10 @@ import { fail } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import { catalogBounds } from "./catalog-fields.ts";
 import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults } from "#foundation/faults.ts";
+import type { CommandContext } from "#commerce/command-context.ts";
+import { toId } from "#foundation/ids.ts";
 import { findProductAggregates } from "./read-products.ts";
-import { type ChangedProduct, conflictOf, lockCatalog, recordProductChange, type CommandContext, toId } from "./change-catalog.ts";
+import { type ChangedProduct, conflictOf, lockCatalog, recordProductChange } from "./change-catalog.ts";
 
 export interface PriceAmounts {
   /** In minor units; null ends the offer. */

@@ -3,8 +3,8 @@
  * Whatever else moves is not told: it would flood.
  */
 import { availabilityOf, type Stock } from "#commerce/catalog/availability.ts";
-import type { CommandContext } from "#commerce/catalog/change-catalog.ts";
 import type { DomainEvent, Outbox } from "#webhooks/outbox.ts";
+import type { CommandContext } from "#commerce/command-context.ts";
 
 /** Whose stock it is, when, and who is told. */
 export type StockOwner = Pick<CommandContext, "merchantId" | "now" | "outbox">;

@@ -1,7 +1,7 @@
 /** How a variant's stock is treated: how far below zero it may be sold, and from where on it is low. Opens the stock of a new variant at zero. */
 import { type RawBuilder, sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
-import type { CommandContext } from "#commerce/catalog/change-catalog.ts";
+import type { CommandContext } from "#commerce/command-context.ts";
 import { insufficientStock, type StockFigures } from "./insufficient-stock.ts";
 import { releaseEndedHolds } from "./reservations.ts";
 import type { StockChange, StockLevel } from "./stock-events.ts";

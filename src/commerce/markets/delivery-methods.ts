@@ -3,9 +3,10 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { catalogBounds, localizedFaults, type LocalizedTextInput, slugFaults, toLocalizedMap } from "#commerce/catalog/catalog-fields.ts";
 import { faultAt, type Faults, integerFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { lockCatalog, type CommandContext } from "#commerce/catalog/change-catalog.ts";
+import { lockCatalog } from "#commerce/catalog/change-catalog.ts";
 import { createId } from "#foundation/ids.ts";
 import { amountMinorMax } from "#foundation/money.ts";
+import type { CommandContext } from "#commerce/command-context.ts";
 import { requireMarket } from "./of-market.ts";
 
 /** The whole method: what stands here replaces what was. */

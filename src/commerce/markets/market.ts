@@ -6,10 +6,11 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { catalogBounds, localeFaults, slugFaults, toLocale } from "#commerce/catalog/catalog-fields.ts";
 import { countFaults, countryFaults, currencyFaults, faultAt, type Faults, repeatFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { lockCatalog, raiseCatalogVersion, reindexProducts, requireVersion, type CommandContext, toId } from "#commerce/catalog/change-catalog.ts";
+import { lockCatalog, raiseCatalogVersion, reindexProducts } from "#commerce/catalog/change-catalog.ts";
 import { fail, type FailureConflict } from "#foundation/failure.ts";
-import { createId } from "#foundation/ids.ts";
+import { createId, toId } from "#foundation/ids.ts";
 import { isTimeZone } from "#foundation/period.ts";
+import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
 
 /** The whole market: what stands here replaces what was. */
 export interface MarketUpsertInput {

@@ -2,7 +2,8 @@
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { faultAt } from "#foundation/faults.ts";
-import { type CommandContext, toId } from "#commerce/catalog/change-catalog.ts";
+import type { CommandContext } from "#commerce/command-context.ts";
+import { toId } from "#foundation/ids.ts";
 
 export interface MarketOf {
   readonly id: string;

@@ -6,8 +6,9 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { isHttpsUrl, localizedFaults, type LocalizedTextInput, toLocalizedMap } from "#commerce/catalog/catalog-fields.ts";
 import { choiceFaults, faultAt, type Faults, requireNoFaults } from "#foundation/faults.ts";
-import { lockCatalog, raiseCatalogVersion, requireVersion, type CommandContext } from "#commerce/catalog/change-catalog.ts";
+import { lockCatalog, raiseCatalogVersion } from "#commerce/catalog/change-catalog.ts";
 import { createId } from "#foundation/ids.ts";
+import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
 import { requireMarket } from "./of-market.ts";
 import { type PolicyRulesInput, requireOwnCategories, ruleFaults, toStoredRules } from "./policy-rule-faults.ts";
 

@@ -1,10 +1,11 @@
 /** What a merchant may say in a policy's rules, and what becomes of it in store: what is left out keeps its default. */
 import { sql } from "kysely";
 import { countFaults, countryFaults, faultAt, type Faults, integerFaults, type NumberRule, repeatFaults } from "#foundation/faults.ts";
-import { type CommandContext, toId } from "#commerce/catalog/change-catalog.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
+import type { CommandContext } from "#commerce/command-context.ts";
+import { toId } from "#foundation/ids.ts";
 import type { ReturnRules, RuledType, RulesByType, StoredRules } from "./policy-rules.ts";
 
 /** As it is written: left out or null is not said, but where null has a meaning of its own. */

@@ -3,8 +3,9 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
 import { countryFaults, faultAt, type Faults, integerFaults, refuseAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { lockCatalog, type CommandContext } from "#commerce/catalog/change-catalog.ts";
+import { lockCatalog } from "#commerce/catalog/change-catalog.ts";
 import { createId } from "#foundation/ids.ts";
+import type { CommandContext } from "#commerce/command-context.ts";
 import { requireMarket } from "./of-market.ts";
 
 export interface TaxRateUpsertInput {

@@ -6,7 +6,6 @@
 import { sql } from "kysely";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { Expected } from "#commerce/carts/cart-status.ts";
-import { toId } from "#commerce/catalog/change-catalog.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { fail, Failure } from "#foundation/failure.ts";
 import { type EventType, eventTypes } from "#webhooks/event-types.ts";
@@ -14,6 +13,7 @@ import type { ServiceEvents } from "#foundation/events.ts";
 import type { Database } from "#database/connect.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { type RenderSubject, withOutbox } from "#webhooks/outbox.ts";
+import { toId } from "#foundation/ids.ts";
 import type { Cancellation, CancellationRequest, OrderAggregate } from "./order-aggregate.ts";
 import type { OrderActor, OrderStatus } from "./order-states.ts";
 import { findOrders, isForeignOrder, type OrderPart, partTables } from "./find-orders.ts";

@@ -1,10 +1,10 @@
 /** Finds orders otherwise than by their ids: lists for who runs a merchant, and what a part belongs to. */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
-import { toId } from "#commerce/catalog/change-catalog.ts";
 import type { Tables } from "#database/tables.ts";
 import type { Reader } from "#database/transaction.ts";
 import { utc } from "#database/sql-fragments.ts";
 import { paddedInTemplate, prepareStatement } from "#database/prepared-template.ts";
+import { toId } from "#foundation/ids.ts";
 import type { OrderAggregate, OrderPayment, OrderRefund } from "./order-aggregate.ts";
 import type { OrderActor, OrderStatus } from "./order-states.ts";
 import { type PaymentView, type RefundView, toPayment, toRefund } from "./render-parts.ts";

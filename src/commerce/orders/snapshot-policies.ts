@@ -3,12 +3,12 @@
  * else the defaults.
  */
 import { sql } from "kysely";
-import type { CommandContext } from "#commerce/catalog/change-catalog.ts";
 import { type PolicyType, policyTypes } from "#commerce/markets/policies.ts";
 import { type CancellationRules, completeRules, type ReturnRules, type RulesByType, type StoredRules } from "#commerce/markets/policy-rules.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { chooseLocale } from "#foundation/locales.ts";
+import type { CommandContext } from "#commerce/command-context.ts";
 
 export interface PoliciesToSnapshot {
   readonly orderId: string;

@@ -3,11 +3,11 @@
  * the window itself.
  */
 import { type RawBuilder, sql } from "kysely";
-import type { CommandContext } from "#commerce/catalog/change-catalog.ts";
 import type { Database } from "#database/connect.ts";
 import { handleDueRows } from "#database/due-rows.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { type RenderSubject, withOutbox } from "#webhooks/outbox.ts";
+import type { CommandContext } from "#commerce/command-context.ts";
 import { endDuePromotion, startDuePromotion } from "./promotion-life.ts";
 
 interface DueServices {

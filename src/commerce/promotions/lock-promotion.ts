@@ -1,7 +1,8 @@
 /** A promotion held still while it is changed: those who take a use of it wait until the change is there. */
-import { requireVersion, type CommandContext, toId } from "#commerce/catalog/change-catalog.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type FailureConflict } from "#foundation/failure.ts";
+import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
+import { toId } from "#foundation/ids.ts";
 import type { PromotionRow } from "./read-promotions.ts";
 
 export interface PromotionTransitionInput {

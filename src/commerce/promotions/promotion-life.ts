@@ -1,8 +1,9 @@
 /** A promotion's life: draft → active ⇄ paused, and from each of them → ended, which is final. */
-import { lockCatalog, requireVersion, type CommandContext } from "#commerce/catalog/change-catalog.ts";
+import { lockCatalog } from "#commerce/catalog/change-catalog.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
+import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
 import { promotionBounds } from "./promotion-bounds.ts";
 import { conflictOf, lockLivingPromotion, lockPromotion, type PromotionTransitionInput } from "./lock-promotion.ts";
 import type { PromotionStatus } from "./promotion-rule.ts";

@@ -4,9 +4,9 @@
  * of the buyer, so no limit is ever passed.
  */
 import { sql } from "kysely";
-import type { CommandContext } from "#commerce/catalog/change-catalog.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Failure } from "#foundation/failure.ts";
+import type { CommandContext } from "#commerce/command-context.ts";
 import type { RefusalReason } from "./promotion-rule.ts";
 
 export interface UsesToTake {

@@ -1,9 +1,10 @@
 /** What a promotion names must be the merchant's own: products, categories, markets, and a currency that it sells in. */
 import { sql } from "kysely";
 import { faultAt, type Faults, refuseAt } from "#foundation/faults.ts";
-import { type CommandContext, toId } from "#commerce/catalog/change-catalog.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type FailureDetail } from "#foundation/failure.ts";
+import type { CommandContext } from "#commerce/command-context.ts";
+import { toId } from "#foundation/ids.ts";
 import type { PromotionFields, PromotionValues } from "./promotion-fields.ts";
 
 const lists = [

@@ -5,10 +5,10 @@
 import { randomInt } from "node:crypto";
 import { sql } from "kysely";
 import { countFaults, faultAt, type Faults, integerFaults, requireNoFaults } from "#foundation/faults.ts";
-import type { CommandContext } from "#commerce/catalog/change-catalog.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type Failure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
+import type { CommandContext } from "#commerce/command-context.ts";
 import { conflictOf, lockLivingPromotion } from "./lock-promotion.ts";
 import { promotionBounds as bounds } from "./promotion-bounds.ts";
 import { codeLengthMax, normalizeCode } from "./promotion-codes.ts";

@@ -4,10 +4,10 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { choiceFaults, faultAt, requireNoFaults } from "#foundation/faults.ts";
-import type { CommandContext } from "#commerce/catalog/change-catalog.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
+import type { CommandContext } from "#commerce/command-context.ts";
 import { conflictOf, lockLivingPromotion, type PromotionTransitionInput } from "./lock-promotion.ts";
 import { previousOf } from "./promotion-document.ts";
 import { fieldFaults, mergeFields, noValues, type PromotionFields, type PromotionValues, ruleFaults } from "./promotion-fields.ts";

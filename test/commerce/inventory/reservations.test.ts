@@ -13,12 +13,12 @@ import {
   setHoldsEnd,
 } from "#commerce/inventory/reservations.ts";
 import type { VariantQuantity } from "#commerce/inventory/stock-levels.ts";
-import type { CommandContext } from "#commerce/catalog/change-catalog.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { makeSession } from "#test/commerce/promotions/promotions-world.ts";
 import { createWorld, makePublished, startOfWorld, type World } from "#test/commerce/writes-world.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import "#test/support/properties.ts";
+import type { CommandContext } from "#commerce/command-context.ts";
 
 const minuteMs = 60_000;
 const inAnHour = new Date(startOfWorld.getTime() + 60 * minuteMs);

@@ -4,11 +4,11 @@ import { createPromotion, type PromotionCreateInput } from "#commerce/promotions
 import { takeUses, type UsesToTake } from "#commerce/promotions/promotion-uses.ts";
 import type { PromotionRow } from "#commerce/promotions/read-promotions.ts";
 import type { RefusalReason } from "#commerce/promotions/promotion-rule.ts";
-import type { CommandContext } from "#commerce/catalog/change-catalog.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { startOfWorld, type World } from "#test/commerce/writes-world.ts";
 import { sessionRow } from "#test/support/session-row.ts";
+import type { CommandContext } from "#commerce/command-context.ts";
 
 export const tenPercent: PromotionCreateInput = {
   trigger: "automatic",
