@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { setPrices } from "#commerce/catalog/set-prices.ts";
 import { deleteProduct, unpublishProduct } from "#commerce/catalog/publish-product.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
-import { upsertMarket } from "#commerce/markets/market.ts";
+import { upsertMarket } from "#commerce/markets/change-market.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { createWorld, europeInput, fresh, makeProduct, makePublished, risesOf, startOfWorld, type World } from "./writes-world.ts";
 

@@ -1,8 +1,7 @@
 /** Tax, delivery and policies of a market: found by what they are for, replaced whole. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { type DeliveryMethodUpsertInput, upsertDeliveryMethod } from "#commerce/markets/delivery-methods.ts";
-import { upsertPolicy } from "#commerce/markets/policies.ts";
-import { type TaxRateUpsertInput, upsertTaxRate } from "#commerce/markets/tax-rates.ts";
+import { type DeliveryMethodUpsertInput, type TaxRateUpsertInput, upsertDeliveryMethod, upsertTaxRate } from "#commerce/markets/delivery-and-tax.ts";
+import { upsertPolicy } from "#commerce/markets/change-policy.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { createWorld, risesOf, startOfWorld, type World } from "./writes-world.ts";
 

@@ -1,6 +1,6 @@
 /** A country belongs to one market of its merchant at most, and what hangs on a market is its own. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { upsertMarket } from "#commerce/markets/market.ts";
+import { upsertMarket } from "#commerce/markets/change-market.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { createWorld, europeInput, makePublished, risesOf, type World } from "./writes-world.ts";
 

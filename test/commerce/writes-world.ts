@@ -5,7 +5,7 @@ import { createProduct, type ProductCreateInput } from "#commerce/catalog/change
 import { setPrices } from "#commerce/catalog/set-prices.ts";
 import { publishProduct } from "#commerce/catalog/publish-product.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
-import { upsertMarket } from "#commerce/markets/market.ts";
+import { upsertMarket } from "#commerce/markets/change-market.ts";
 import type { Database, OpenDatabase } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";

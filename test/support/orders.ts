@@ -5,7 +5,7 @@
 import { sql } from "kysely";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { findCarts } from "#commerce/carts/cart-aggregate.ts";
-import type { PolicyType } from "#commerce/markets/policies.ts";
+import type { PolicyType } from "#commerce/markets/change-policy.ts";
 import { defaultRules, type RulesByType } from "#commerce/markets/policy-rules.ts";
 import type { OrderAggregate, OrderLine, OrderPayment } from "#commerce/orders/order-aggregate.ts";
 import type { OrderStatus } from "#commerce/orders/order-states.ts";

@@ -1,5 +1,5 @@
 /** One thing that a buyer may ask for after the sale: whether, of how many, until when, and on which terms. */
-import { guaranteeMonthsMin, type ReturnMethod } from "#commerce/markets/policy-rules.ts";
+import { guaranteeMonthsMin, isInUnion, type ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import {
   arrivalOf,
   lostAt,
@@ -14,7 +14,6 @@ import { type Decision, decisionOf } from "#commerce/orders/eligibility-reason.t
 import type { OrderAggregate, OrderLine, OrderWarranty } from "#commerce/orders/order-aggregate.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import type { Money } from "#foundation/money.ts";
-import { isInUnion } from "#commerce/markets/eea.ts";
 import type { AfterSalesReason, ReturnReason } from "./reasons.ts";
 
 /** What no order says of itself. */

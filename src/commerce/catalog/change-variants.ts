@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
-import { type StockChange, tellStock } from "#commerce/inventory/stock-events.ts";
+import { type StockChange, tellStock } from "#commerce/inventory/stock-levels.ts";
 import { saveStockSettings } from "#commerce/inventory/stock-settings.ts";
 import { faultAt, type Faults, refuseAt, requireNoFaults } from "#foundation/faults.ts";
 import { fail, type Failure } from "#foundation/failure.ts";

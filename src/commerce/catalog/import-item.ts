@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import { setStock } from "#commerce/inventory/stock.ts";
-import type { StockChange } from "#commerce/inventory/stock-events.ts";
+import type { StockChange } from "#commerce/inventory/stock-levels.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults } from "#foundation/faults.ts";

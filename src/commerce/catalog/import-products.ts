@@ -3,7 +3,7 @@
  * fault that is none of the registry is ours, and ends the whole call.
  */
 import { sql } from "kysely";
-import { tellStock } from "#commerce/inventory/stock-events.ts";
+import { tellStock } from "#commerce/inventory/stock-levels.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { Failure, type FailureCode, type FailureConflict, type FailureDetail } from "#foundation/failure.ts";
 import { catalogBounds } from "./catalog-fields.ts";

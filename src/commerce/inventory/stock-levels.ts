@@ -6,9 +6,9 @@
 import { sql } from "kysely";
 import { availabilityOf, type Stock } from "#commerce/catalog/availability.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { type StockLevel, tellStock, type StockOwner } from "./stock-events.ts";
-
-export type { StockLevel, StockOwner };
+import { fail, type Failure } from "#foundation/failure.ts";
+import type { DomainEvent, Outbox } from "#webhooks/outbox.ts";
+import type { CommandContext } from "#commerce/command-context.ts";
 
 /** By variant; of one that was deleted, or is another merchant's, there is none. */
 export async function lockLevels(
@@ -94,4 +94,90 @@ export function quantitiesOf(lines: readonly VariantQuantity[]): Map<string, num
   const quantities = new Map<string, number>();
   for (const { variantId, quantity } of lines) quantities.set(variantId, (quantities.get(variantId) ?? 0) + quantity);
   return quantities;
+}
+
+/** The refusal of every change that would leave less stock than there are promises: the same wherever it is found. */
+export interface StockFigures {
+  readonly variantId: string;
+  readonly onHand: number;
+  readonly reserved: number;
+  readonly backorderLimit: number;
+}
+
+export function insufficientStock(
+  { variantId, onHand, reserved, backorderLimit }: StockFigures,
+  asked: Readonly<Record<string, number>> = {},
+): Failure {
+  return refusal(variantId, "insufficient_stock", { onHand, reserved, backorderLimit, ...asked });
+}
+
+export function stockLimitReached(variantId: string, data: Readonly<Record<string, number>>): Failure {
+  return refusal(variantId, "stock_limit_reached", data);
+}
+
+function refusal(variantId: string, reason: string, data: Readonly<Record<string, number>>): Failure {
+  return fail("invalid_state", { conflict: { resource: "variant", id: variantId, currentStatus: null, currentVersion: null, reason, data } });
+}
+
+/** Whose stock it is, when, and who is told. */
+type StockOwner = Pick<CommandContext, "merchantId" | "now" | "outbox">;
+
+export interface StockLevel extends Stock {
+  readonly variantId: string;
+  readonly productId: string;
+  /** Rises with every change of the level. */
+  readonly version: number;
+}
+
+export interface StockChange {
+  readonly before: StockLevel;
+  readonly after: StockLevel;
+}
+
+/** By variant, of transactions that are under way. */
+const untold = new WeakMap<Outbox, Map<string, StockChange>>();
+
+/** The caller has the levels locked: what one change left is what the next one found. */
+export function tellStock({ outbox, now }: StockOwner, changes: readonly StockChange[]): void {
+  if (changes.length === 0) return;
+  const collected = untold.get(outbox) ?? new Map<string, StockChange>();
+  for (const { before, after } of changes) collected.set(after.variantId, { before: collected.get(after.variantId)?.before ?? before, after });
+  if (untold.has(outbox)) return;
+  untold.set(outbox, collected);
+  outbox.appendLast(() => {
+    untold.delete(outbox);
+    return [...collected.values()].flatMap((change) => crossingOf(change, now));
+  });
+}
+
+function crossingOf({ before, after }: StockChange, now: Date): DomainEvent[] {
+  const type = eventOf(standingOf(before), standingOf(after));
+  return type === null ? [] : [{ type, id: after.variantId, previous: previousOf({ before, after }, now) }];
+}
+
+type Standing = "out" | "low" | "enough";
+
+/** As buyers have it: what may be ordered beyond what there is counts as long as it lasts. */
+function standingOf({ onHand, reserved, backorderLimit, lowStockThreshold }: StockLevel): Standing {
+  const free = onHand - reserved;
+  if (free + backorderLimit <= 0) return "out";
+  return free <= lowStockThreshold ? "low" : "enough";
+}
+
+function eventOf(was: Standing, is: Standing): DomainEvent["type"] | null {
+  if (was === is) return null;
+  if (is === "out") return "variant.out_of_stock";
+  if (was === "out") return "variant.back_in_stock";
+  return is === "low" ? "variant.low_stock" : null;
+}
+
+/** Spelled as the event's document spells it (schema/events/variant.graphql). */
+function previousOf({ before, after }: StockChange, now: Date): Readonly<Record<string, unknown>> {
+  const { version, onHand, reserved, backorderLimit, lowStockThreshold } = before;
+  const availability = availabilityOf(before, now);
+  return {
+    version,
+    ...(availability === availabilityOf(after, now) ? {} : { availability }),
+    stock: { onHand, reserved, available: onHand - reserved, backorderLimit, lowStockThreshold },
+  };
 }

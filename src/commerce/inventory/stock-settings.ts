@@ -2,10 +2,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { insufficientStock, type StockFigures } from "./insufficient-stock.ts";
+import { insufficientStock, lockLevels, type StockChange, type StockFigures, type StockLevel } from "./stock-levels.ts";
 import { releaseEndedHolds } from "./reservations.ts";
-import type { StockChange, StockLevel } from "./stock-events.ts";
-import { lockLevels } from "./stock-levels.ts";
 
 export interface StockSettings {
   readonly variantId: string;

@@ -11,10 +11,8 @@ import { reindexProducts } from "#commerce/catalog/change-catalog.ts";
 import { fail } from "#foundation/failure.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { toId } from "#foundation/ids.ts";
-import { insufficientStock, stockLimitReached } from "./insufficient-stock.ts";
+import { insufficientStock, lockLevels, type StockChange, type StockLevel, stockLimitReached, tellStock } from "./stock-levels.ts";
 import { releaseEndedHolds } from "./reservations.ts";
-import { type StockChange, type StockLevel, tellStock } from "./stock-events.ts";
-import { lockLevels } from "./stock-levels.ts";
 
 /** `sold` is not among them: only orders sell. */
 export const stockAdjustReasons = ["received", "correction", "damaged", "lost", "returned"] as const;

@@ -2,7 +2,7 @@
 import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
 import type { LineDisplay, StoredOption } from "#commerce/carts/cart-aggregate.ts";
 import type { Translated } from "#commerce/catalog/read-products.ts";
-import type { PolicyType } from "#commerce/markets/policies.ts";
+import type { PolicyType } from "#commerce/markets/change-policy.ts";
 import type { PolicyRules } from "#commerce/markets/policy-rules.ts";
 import type { PromotionKind } from "#commerce/promotions/promotion-rule.ts";
 import type {

@@ -2,7 +2,7 @@
  * When the time for something with an order begins and ends. Days are counted in the order's time zone and end with its last millisecond there, however
  * long the day is; what is answered are instants.
  */
-import type { PolicyType } from "#commerce/markets/policies.ts";
+import type { PolicyType } from "#commerce/markets/change-policy.ts";
 import type { RulesByType } from "#commerce/markets/policy-rules.ts";
 import type { OrderAggregate, OrderFulfillment, OrderLine, OrderPolicy } from "./order-aggregate.ts";
 import type { FulfillmentStatus } from "./order-states.ts";

@@ -6,7 +6,7 @@ import { createHmac } from "node:crypto";
 import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
 import type { CartTotals } from "#commerce/carts/render-totals.ts";
 import { absoluteUrl, type ImageView } from "#commerce/catalog/render-product.ts";
-import type { PolicyType } from "#commerce/markets/policies.ts";
+import type { PolicyType } from "#commerce/markets/change-policy.ts";
 import { chooseLocale } from "#foundation/locales.ts";
 import { type Money, money } from "#foundation/money.ts";
 import type { OrderAggregate, OrderLine, OrderPromotion } from "./order-aggregate.ts";

@@ -3,7 +3,7 @@
  * else the defaults.
  */
 import { sql } from "kysely";
-import { type PolicyType, policyTypes } from "#commerce/markets/policies.ts";
+import { type PolicyType, policyTypes } from "#commerce/markets/change-policy.ts";
 import { type CancellationRules, completeRules, type ReturnRules, type RulesByType, type StoredRules } from "#commerce/markets/policy-rules.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";

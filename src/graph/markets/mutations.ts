@@ -1,9 +1,8 @@
 /** Changes of markets, taxes, deliveries, policies and stock. Each upsert replaces the whole of what it names. */
 import { adjustStock, type stockAdjustReasons } from "#commerce/inventory/stock.ts";
-import { upsertDeliveryMethod } from "#commerce/markets/delivery-methods.ts";
-import { upsertMarket } from "#commerce/markets/market.ts";
-import { upsertPolicy } from "#commerce/markets/policies.ts";
-import { upsertTaxRate } from "#commerce/markets/tax-rates.ts";
+import { upsertDeliveryMethod, upsertTaxRate } from "#commerce/markets/delivery-and-tax.ts";
+import { upsertMarket } from "#commerce/markets/change-market.ts";
+import { upsertPolicy } from "#commerce/markets/change-policy.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { expectedVersion, LocalizedText } from "#graph/catalog/inputs.ts";

@@ -1,11 +1,17 @@
 /** The reports on selling: sales by currency, the funnel from cart to order, and what promotions brought. */
-import { readSales, type SalesFigures, type SalesOfCurrency } from "#commerce/reports/sales-report.ts";
+import {
+  type PromotedFigures,
+  type PromotionReport,
+  readPromotions,
+  readSales,
+  type SalesFigures,
+  type SalesOfCurrency,
+} from "#commerce/reports/sales-report.ts";
 import type { Bucket, Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
 import { readers } from "#graph/callers.ts";
-import { type FunnelFigures, type FunnelReport, readFunnel, type SessionOutcome } from "#commerce/reports/funnel-report.ts";
+import { type FunnelFigures, type FunnelReport, readFunnel, type SessionOutcome } from "#commerce/reports/shopping-report.ts";
 import { CancelReasonEnum, SessionStatusEnum } from "#graph/checkout/session-types.ts";
-import { type PromotedFigures, type PromotionReport, readPromotions } from "#commerce/reports/promotion-report.ts";
 import {
   BucketRef,
   bucketsCost,

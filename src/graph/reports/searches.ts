@@ -1,5 +1,5 @@
 /** The report on what was searched for. */
-import { readSearches, type SearchFigures, type SearchReport } from "#commerce/reports/search-report.ts";
+import { readSearches, type SearchFigures, type SearchReport } from "#commerce/reports/shopping-report.ts";
 import { clientsMin } from "#commerce/search/search-counts.ts";
 import type { Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";

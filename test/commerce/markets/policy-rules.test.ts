@@ -1,7 +1,7 @@
 /** A policy's rules: what a merchant may say, what stands where it says nothing, and what an order keeps of it. */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type PolicyUpsertInput, upsertPolicy } from "#commerce/markets/policies.ts";
+import { type PolicyUpsertInput, upsertPolicy } from "#commerce/markets/change-policy.ts";
 import { completeRules, defaultRules } from "#commerce/markets/policy-rules.ts";
 import { createId } from "#foundation/ids.ts";
 import { describeOnBoth } from "#test/support/databases.ts";

@@ -4,7 +4,7 @@ import type { CancelReason } from "#commerce/carts/session-end.ts";
 import type { SessionStatus } from "#commerce/checkout/session-aggregate.ts";
 import type { Reader } from "#database/transaction.ts";
 import type { Bucket } from "#foundation/period.ts";
-import { bucketOf, isInScope, type ReportScope } from "./report-scope.ts";
+import { bucketOf, isInScope, type ReportScope, toAmount } from "./report-scope.ts";
 
 type Step = "carts" | "checkouts" | "submittedCheckouts" | "orders";
 
@@ -37,12 +37,12 @@ export async function readFunnel(reader: Reader, asked: FunnelAsked): Promise<Fu
   const { rows } = await funnelStatement(asked).execute(reader);
   const byBucket = Map.groupBy(rows, ({ bucket }) => bucket);
   return {
-    totals: toFigures(rows),
-    buckets: asked.buckets.map((bucket, index) => ({ ...bucket, ...toFigures(byBucket.get(index + 1) ?? []) })),
+    totals: toFunnelFigures(rows),
+    buckets: asked.buckets.map((bucket, index) => ({ ...bucket, ...toFunnelFigures(byBucket.get(index + 1) ?? []) })),
   };
 }
 
-interface Row {
+interface FunnelRow {
   readonly bucket: number;
   readonly step: Step | "sessions";
   /** Of sessions. */
@@ -55,8 +55,8 @@ interface Row {
  * A session that ran out is expired from that moment on, written or not. One whose payment failed is open again, and was submitted all the same: its
  * payment tells.
  */
-function funnelStatement({ buckets, now, ...scope }: FunnelAsked): RawBuilder<Row> {
-  return sql<Row>`
+function funnelStatement({ buckets, now, ...scope }: FunnelAsked): RawBuilder<FunnelRow> {
+  return sql<FunnelRow>`
     with made as materialized (
       select c.id, ${bucketOf("c.created_at", buckets)} as bucket from cart c where ${isInScope(scope, "c", "created_at")} and c.status <> 'merged'),
     checkout as materialized (
@@ -74,8 +74,8 @@ function funnelStatement({ buckets, now, ...scope }: FunnelAsked): RawBuilder<Ro
     select bucket, 'sessions', status, cancel_reason, count(*)::int from checkout group by 1, status, cancel_reason`;
 }
 
-function toFigures(rows: readonly Row[]): FunnelFigures {
-  const total = (step: Row["step"]): number => rows.reduce((sum, row) => sum + (row.step === step ? row.count : 0), 0);
+function toFunnelFigures(rows: readonly FunnelRow[]): FunnelFigures {
+  const total = (step: FunnelRow["step"]): number => rows.reduce((sum, row) => sum + (row.step === step ? row.count : 0), 0);
   const [carts, orders] = [total("carts"), total("orders")];
   return {
     carts,
@@ -88,7 +88,7 @@ function toFigures(rows: readonly Row[]): FunnelFigures {
   };
 }
 
-function toOutcomes(rows: readonly Row[]): SessionOutcome[] {
+function toOutcomes(rows: readonly FunnelRow[]): SessionOutcome[] {
   const groups = Map.groupBy(rows, ({ status, reason }) => `${status} ${reason}`);
   const outcomes = [...groups.values()].flatMap(([first, ...others]): SessionOutcome[] =>
     first === undefined || first.status === null
@@ -98,4 +98,62 @@ function toOutcomes(rows: readonly Row[]): SessionOutcome[] {
   return outcomes.toSorted(
     (one, other) => other.sessions - one.sessions || (`${one.status} ${one.reason}` < `${other.status} ${other.reason}` ? -1 : 1),
   );
+}
+
+/** What was searched for: the most frequent queries, and those that found nothing. */
+export interface SearchFigures {
+  readonly searches: number;
+  readonly empty: number;
+}
+
+export interface SearchReport {
+  readonly totals: SearchFigures & { readonly queries: number };
+  readonly top: readonly (SearchFigures & { readonly query: string })[];
+  readonly withoutResults: readonly (SearchFigures & { readonly query: string })[];
+}
+
+interface SearchesAsked {
+  /** Null: everybody's. What was searched for among all merchants' products is everybody's. */
+  readonly merchantId: string | null;
+  /** Null: all of them. */
+  readonly country: string | null;
+  /** Days of UTC, both included. */
+  readonly from: string;
+  readonly to: string;
+  readonly first: number;
+}
+
+export async function readSearches(reader: Reader, asked: SearchesAsked): Promise<SearchReport> {
+  const { rows } = await searchStatement(asked).execute(reader);
+  const listed = (list: SearchRow["list"]): SearchReport["top"] =>
+    rows.flatMap((row) => (row.list === list && row.query !== null ? [{ query: row.query, ...toSearchFigures(row) }] : []));
+  const total = rows.find(({ list }) => list === "totals");
+  return { totals: { queries: total?.queries ?? 0, ...toSearchFigures(total) }, top: listed("top"), withoutResults: listed("empty") };
+}
+
+interface SearchRow {
+  readonly list: "totals" | "top" | "empty";
+  readonly query: string | null;
+  readonly searches: string | null;
+  readonly empty: string | null;
+  readonly queries: number | null;
+}
+
+function searchStatement({ merchantId, country, from, to, first }: SearchesAsked): RawBuilder<SearchRow> {
+  return sql<SearchRow>`
+    with counted as materialized (
+      select query, sum(searches) as searches, sum(empty) as empty from search_query_day
+      where day between ${from}::date and ${to}::date
+        ${merchantId === null ? sql`` : sql`and (merchant_id = ${merchantId} or merchant_id is null)`}
+        ${country === null ? sql`` : sql`and country = ${country}`}
+      group by query)
+    select 'totals' as list, null as query, sum(searches)::text as searches, sum(empty)::text as empty, count(*)::int as queries from counted
+    union all
+    (select 'top', query, searches::text, empty::text, null from counted order by counted.searches desc, query limit ${first})
+    union all
+    (select 'empty', query, searches::text, empty::text, null from counted where empty > 0 order by counted.empty desc, query limit ${first})`;
+}
+
+function toSearchFigures(row: SearchRow | undefined): SearchFigures {
+  return { searches: toAmount(row?.searches), empty: toAmount(row?.empty) };
 }

@@ -1,20 +1,103 @@
-/** What a merchant may say in a policy's rules, and what becomes of it in store: what is left out keeps its default. */
+/**
+ * What the merchant promises about cancellations, returns, withdrawals and warranty: once for all markets, and for a market that has its own. Its
+ * version rises with every change, because orders keep the one they were placed under.
+ */
 import { sql } from "kysely";
-import { countFaults, countryFaults, faultAt, type Faults, integerFaults, type NumberRule, repeatFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
+import { isHttpsUrl, localizedFaults, type LocalizedTextInput, toLocalizedMap } from "#commerce/catalog/catalog-fields.ts";
+import {
+  choiceFaults,
+  countFaults,
+  countryFaults,
+  faultAt,
+  type Faults,
+  integerFaults,
+  type NumberRule,
+  repeatFaults,
+  requireNoFaults,
+} from "#foundation/faults.ts";
+import { lockCatalog, raiseCatalogVersion } from "#commerce/catalog/change-catalog.ts";
+import { createId, toId } from "#foundation/ids.ts";
+import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
 import { fail } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
-import type { CommandContext } from "#commerce/command-context.ts";
-import { toId } from "#foundation/ids.ts";
+import { requireMarket } from "./change-market.ts";
 import type { ReturnRules, RuledType, RulesByType, StoredRules } from "./policy-rules.ts";
+
+export const policyTypes = ["cancellation", "return", "withdrawal", "warranty"] as const;
+export type PolicyType = (typeof policyTypes)[number];
+
+export interface PolicyUpsertInput {
+  /** Left out or null: in force in every market that has none of its own. */
+  readonly marketId?: string | null | undefined;
+  readonly type: PolicyType;
+  readonly expectedVersion?: number | null | undefined;
+  readonly summaries: readonly LocalizedTextInput[];
+  readonly url?: string | null | undefined;
+  /** What eligibility is decided by; left out: the defaults. */
+  readonly rules?: PolicyRulesInput | null | undefined;
+}
+
+const summaryMax = 1000;
+
+export async function upsertPolicy(transaction: Transaction, tenant: CommandContext, input: PolicyUpsertInput): Promise<{ policyId: string }> {
+  requireNoFaults(policyFaults(input));
+  await lockCatalog(transaction, tenant);
+  const marketId = input.marketId ?? null;
+  if (marketId !== null) await requireMarket(transaction, tenant, marketId);
+  await requireOwnCategories(transaction, tenant, input.rules ?? {});
+  const existing = await transaction
+    .selectFrom("policy")
+    .select(["id", "version"])
+    .where("merchantId", "=", tenant.merchantId)
+    .where("type", "=", input.type)
+    .where(sql<boolean>`market_id is not distinct from ${marketId}`)
+    .executeTakeFirst();
+  if (existing !== undefined) {
+    const { id, version } = existing;
+    requireVersion({ resource: "policy", id, currentStatus: null, currentVersion: version, reason: null, data: {} }, input.expectedVersion);
+  }
+  const policyId = existing?.id ?? createId("policy", tenant.now.getTime());
+  if (await savePolicy(transaction, tenant, { ...input, policyId, marketId })) await raiseCatalogVersion(transaction, tenant);
+  return { policyId };
+}
+
+/** Whether it is another policy than before. */
+async function savePolicy(
+  transaction: Transaction,
+  { merchantId, now }: CommandContext,
+  { policyId, marketId, type, summaries, url, rules }: PolicyUpsertInput & { readonly policyId: string; readonly marketId: string | null },
+): Promise<boolean> {
+  const texts = JSON.stringify(toLocalizedMap(summaries));
+  const stored = JSON.stringify(toStoredRules({ type, rules: rules ?? {} }));
+  const { rows } = await sql`
+    insert into policy as p (id, merchant_id, market_id, type, summaries, url, rules, updated_at)
+    values (${policyId}, ${merchantId}, ${marketId}, ${type}, ${texts}::jsonb, ${url ?? null}, ${stored}::jsonb, ${now})
+    on conflict (id) do update set summaries = excluded.summaries, url = excluded.url, rules = excluded.rules, version = p.version + 1,
+      updated_at = excluded.updated_at
+    where (p.summaries, p.url, p.rules) is distinct from (excluded.summaries, excluded.url, excluded.rules)
+    returning id`.execute(transaction);
+  return rows.length > 0;
+}
+
+function policyFaults({ type, marketId, summaries, url, rules }: PolicyUpsertInput): Faults {
+  return [
+    ...choiceFaults("/type", type, { allowed: policyTypes, noun: "type" }),
+    ...localizedFaults("/summaries", summaries, { max: summaryMax, lines: "many" }),
+    ...(url === null || url === undefined || isHttpsUrl(url)
+      ? []
+      : [faultAt("/url", "pattern_mismatch", "It must be an https address without credentials.")]),
+    ...ruleFaults({ type, marketId: marketId ?? null, rules: rules ?? {} }),
+  ];
+}
 
 /** As it is written: left out or null is not said, but where null has a meaning of its own. */
 type Given<Rules> = { readonly [Key in keyof Rules]?: Rules[Key] | null | undefined };
 
 /** One group, that of the policy's own type. */
-export type PolicyRulesInput = { readonly [Type in RuledType]?: Given<RulesByType[Type]> | null | undefined };
+type PolicyRulesInput = { readonly [Type in RuledType]?: Given<RulesByType[Type]> | null | undefined };
 
-export const ruleBounds = {
+const ruleBounds = {
   windowMinutes: { min: 1, max: 43_200 },
   windowDays: { min: 1, max: 3650 },
   restockingBasisPoints: { min: 0, max: 10_000 },
@@ -29,13 +112,13 @@ export const ruleBounds = {
   remedies: { min: 0, max: 1000 },
 } as const satisfies Readonly<Record<string, NumberRule>>;
 
-export interface RulesToCheck {
+interface RulesToCheck {
   readonly type: RuledType;
   readonly marketId: string | null;
   readonly rules: PolicyRulesInput;
 }
 
-export function ruleFaults({ type, marketId, rules }: RulesToCheck): Faults {
+function ruleFaults({ type, marketId, rules }: RulesToCheck): Faults {
   const groups = ["cancellation", "return", "withdrawal", "warranty"] as const;
   const foreign = groups.filter((group) => group !== type && isSaid(rules[group]));
   return [
@@ -107,13 +190,13 @@ const nullable: ReadonlySet<string> = new Set([
 ]);
 
 /** Of what is without faults: what was said and nothing else. */
-export function toStoredRules({ type, rules }: Pick<RulesToCheck, "type" | "rules">): StoredRules {
+function toStoredRules({ type, rules }: Pick<RulesToCheck, "type" | "rules">): StoredRules {
   const said = Object.entries(rules[type] ?? {}).filter(([name, value]) => isSaid(value) || (value === null && nullable.has(`${type}.${name}`)));
   return Object.fromEntries(said);
 }
 
 /** What is not taken back must be a category of the merchant. */
-export async function requireOwnCategories(transaction: Transaction, { merchantId }: CommandContext, rules: PolicyRulesInput): Promise<void> {
+async function requireOwnCategories(transaction: Transaction, { merchantId }: CommandContext, rules: PolicyRulesInput): Promise<void> {
   const ids = rules.return?.excludedCategoryIds ?? [];
   if (ids.length === 0) return;
   const { rows } = await sql<{ id: string }>`
