@@ -1,6 +1,6 @@
 /**
- * What follows an attempt: for its delivery (arrived, tried again, given up) and for its endpoint (breaker, degraded, switched off). Pure, so that
- * 75 hours and five days pass in a test without waiting.
+ * Rules of deliveries: what follows an attempt for its delivery (succeeded, retried, exhausted) and for its endpoint (breaker, degraded, disabled), how
+ * long events are kept, and when a delivery may be replayed. Pure, so that 75 hours and five days pass in a test without waiting.
  */
 import type { Selectable } from "kysely";
 import type { FailureCode } from "#foundation/failure.ts";
@@ -103,11 +103,10 @@ function later(now: Date, ms: number): Date {
   return new Date(now.getTime() + Math.round(ms));
 }
 
-/** When a delivery may be made once more. The one it was at first never changes; each further one counts for it. */
 export type DeliveryStatus = Selectable<WebhookDeliveryTable>["status"];
 export type ReplayReason = NonNullable<Selectable<WebhookDeliveryTable>["replayReason"]>;
 
-/** For so long after it an event, its bodies and its deliveries are kept. */
+/** An event, its bodies and its deliveries are kept for this long after the event. */
 export const retentionDays = 30;
 export const replaysMax = 10;
 
@@ -134,12 +133,12 @@ export function payloadExpiryOf(occurredAt: Date): Date {
   return new Date(occurredAt.getTime() + retentionDays * dayMs);
 }
 
-/** Events that happened before are not kept any more. */
+/** Events from before this time are not kept. */
 export function keptSince(now: Date): Date {
   return new Date(now.getTime() - retentionDays * dayMs);
 }
 
-/** Null: nothing is against it. */
+/** `null` if the delivery may be replayed. A replay is a new delivery; the original never changes, and counts its replays. */
 export function replayRefusal(
   { status, occurredAt, replays }: ReplayFacts,
   { isForced, now }: { readonly isForced: boolean; readonly now: Date },

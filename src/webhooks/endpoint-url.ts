@@ -1,6 +1,6 @@
 /**
- * The URLs that an endpoint may have: public https names, and where it is allowed receivers on this machine. Judged before a row is read; what
- * the name resolves to is judged here once, outside of any transaction, and again at each connection.
+ * The URLs that an endpoint may have: public https names and, if allowed, receivers on this machine. Checked before a row is read. The addresses of the
+ * name are checked here once, outside of any transaction (`createResolvedNames` keeps the result for a few seconds), and again at each connection.
  */
 import { LRUCache } from "lru-cache";
 import type { FailureDetail } from "#foundation/failure.ts";

@@ -2,7 +2,6 @@
  * Makes many deliveries once more: those of one endpoint, or of one installation, that ended alike in a window of time. Page by page, oldest event
  * first; what may not be replayed, or was already, is passed over and counted.
  */
-import {} from "#foundation/events.ts";
 import { sql } from "kysely";
 import { afterCommit, type Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";

@@ -1,6 +1,6 @@
 /**
- * The addresses a webhook may go to. A merchant writes the URL, so everything that is not a public unicast address is closed: this network,
- * link-local and metadata services, and every way to spell an IPv4 address inside an IPv6 one.
+ * The addresses that a webhook may go to, and the resolution of names. A merchant writes the URL, so every address that is not public unicast is refused:
+ * this network, link-local and metadata services, and every way to write an IPv4 address inside an IPv6 one.
  */
 import { isIP } from "node:net";
 import { Resolver } from "node:dns/promises";

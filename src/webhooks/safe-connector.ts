@@ -139,7 +139,7 @@ function toFault(error: Error, phase: "connection" | "tls"): DeliveryFault {
   return new DeliveryFault("code" in error && error.code === "ETIMEDOUT" ? "timeout" : phase, error);
 }
 
-/** Why an attempt had no answer: what the attempt's row and the merchant get to read. The cause is never shown. */
+/** Why an attempt had no answer. Stored with the attempt and shown to the merchant; the cause of the error is never shown. */
 export type AttemptErrorCode = "timeout" | "dns" | "tls" | "connection" | "http_status" | "blocked_address" | "redirect";
 
 export class DeliveryFault extends Error {

@@ -1,4 +1,4 @@
-/** What happened long ago is forgotten, with all that was sent of it; what still waits to be sent ends there. */
+/** Background sweeps: deletes events after their retention, with their deliveries, and ends deliveries that may not be sent any more. */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { keptSince } from "./delivery-rules.ts";
@@ -8,7 +8,7 @@ const sweptAtOnce = 200;
 
 const dayMs = 86_400_000;
 
-/** Gives how many. Some at a time, so that nobody waits for it; `signal` ends it in between. */
+/** Returns the number of deleted events. Deletes in batches, so that no other statement waits long; `signal` ends it between two batches. */
 export async function sweepEvents(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   await db
     .deleteFrom("webhookEndpointHour")
@@ -31,7 +31,7 @@ export async function sweepEvents(db: Database, now: Date, signal?: AbortSignal)
  */
 const closedAtOnce = 500;
 
-/** Gives how many. Some at a time; `signal` ends it in between. */
+/** Returns the number of ended deliveries. Works in batches; `signal` ends it between two of them. */
 export async function closeDeliveries(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   const endpointIds = await findClosed(db);
   if (endpointIds.length === 0) return 0;

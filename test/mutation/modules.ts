@@ -27,7 +27,7 @@ export const modules: readonly MutatedModule[] = [
   },
   {
     name: "ssrf",
-    mutate: ["src/webhooks/{safe-addresses,safe-connector,safe-request,endpoint-url,resolve-name}.ts"],
+    mutate: ["src/webhooks/{safe-addresses,safe-connector,safe-request,endpoint-url}.ts"],
     tests: ["test/webhooks/{safe-addresses,safe-request,endpoint-url,resolve-name,blocked-targets,guarded-connections}.test.ts"],
     hasDatabase: false,
   },

@@ -1,6 +1,6 @@
 /**
- * Takes what is due under a lease: fairly, so that no endpoint waits for another, and never more of one than it bears. Whoever dies with a lease
- * leaves it to run out, and the same attempt is made again.
+ * Finds endpoints with due deliveries and claims deliveries under a lease: fairly, so that no endpoint waits for another, and within the capacity of each
+ * endpoint (token bucket, attempts under way). If a process dies, its leases expire and the same attempts are made again.
  */
 import { randomUUID } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";

@@ -46,7 +46,7 @@ type Taken = Match | { readonly eventId: string; readonly endpointId: null; read
 /**
  * The oldest events, with everybody they concern. Orders, carts and what belongs to them are told to whoever may read them; what concerns one
  * installation, to that one, its own end included; an endpoint is not told of itself. Nobody is locked out meanwhile: what comes to stand at an
- * endpoint that is switched off in the same moment is tidied up after (`close-deliveries.ts`).
+ * endpoint that is switched off in the same moment is ended later (`closeDeliveries` in `sweeps.ts`).
  */
 async function takeEvents(transaction: Transaction, now: Date): Promise<readonly Taken[]> {
   const { rows } = await sql<Taken>`

@@ -1,6 +1,6 @@
 /**
- * Writes what came of an attempt, if whoever made it still has the right to: for the delivery, for the endpoint's health, and for those who are told
- * when an endpoint has been failing for long. An attempt that arrived is one statement; all else is a transaction.
+ * Records the result of an attempt if its lease is still valid: for the delivery, for the endpoint's health, and as an event for the installation when an
+ * endpoint has been failing for long. Successes are recorded many at once in one statement; any other result is a transaction.
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";

@@ -1,6 +1,6 @@
 /**
- * One round of dispatching: makes deliveries of what has happened, takes what is due and may go, and sends it. What it remembers is only which
- * endpoints are worth a look.
+ * One round of dispatching: fans events out into deliveries, claims due deliveries and sends them. Between rounds it only remembers warm endpoints, where
+ * something was sent or came due a moment ago.
  */
 import { startSpan } from "#foundation/tracing.ts";
 import type { AttemptResult, SafeSender } from "#webhooks/safe-request.ts";
@@ -169,7 +169,7 @@ async function seen({ onAttempt, signal }: Attempting, { delivery, startedAt }: 
   }
 }
 
-/** Which endpoints are worth a look: something was sent to them, or came due for them, a moment ago. Where to look first, and no more than that. */
+/** Endpoints to which something was sent, or for which something came due, a moment ago. Only decides where to look first. */
 interface WarmEndpoints {
   heat(endpointIds: Iterable<string>): void;
   /** Forgets those that nothing happened to for a while. */

@@ -1,4 +1,7 @@
-/** For whom an endpoint is changed, and what every change of one has in common: it holds the row, and tells once what it has become. */
+/**
+ * Common to all changes of endpoints: their context, locking the endpoint and its installation, the limits of an installation (number of endpoints, unique
+ * URLs) and saving.
+ */
 import type { SelectQueryBuilder } from "kysely";
 import type { Keyring } from "#foundation/encryption.ts";
 import { fail, type FailureConflict } from "#foundation/failure.ts";
@@ -18,7 +21,7 @@ export interface EndpointCommandContext extends Circumstances, InputRules {
   readonly render: RenderSubject;
 }
 
-/** What names an endpoint, and what the caller has seen of it. */
+/** Names an endpoint, and the version that the caller has seen. */
 export interface EndpointTarget {
   readonly endpointId: string;
   readonly expectedVersion?: number | null | undefined;
@@ -26,7 +29,7 @@ export interface EndpointTarget {
 
 type Found = Pick<WebhookEndpoint, "id" | "installationId">;
 
-/** What is somebody else's, or was deleted, is not there. */
+/** Endpoints of other merchants or installations and deleted ones are not found. */
 export function ownEndpoint(
   transaction: Transaction,
   { merchantId, installationId }: Pick<EndpointCommandContext, "merchantId" | "installationId">,
@@ -41,14 +44,14 @@ export function ownEndpoint(
     .$if(installationId !== null, (query) => query.where("installationId", "=", installationId ?? ""));
 }
 
-/** `no key`: deliveries that only refer to it need not wait. */
-export async function lockEndpoint(transaction: Transaction, tenant: EndpointCommandContext, endpointId: string): Promise<WebhookEndpoint> {
-  const found = await ownEndpoint(transaction, tenant, endpointId).forNoKeyUpdate().executeTakeFirst();
+/** `no key`: deliveries that only refer to the endpoint need not wait. */
+export async function lockEndpoint(transaction: Transaction, context: EndpointCommandContext, endpointId: string): Promise<WebhookEndpoint> {
+  const found = await ownEndpoint(transaction, context, endpointId).forNoKeyUpdate().executeTakeFirst();
   if (found === undefined) throw fail("webhook_endpoint_not_found");
-  return readEndpoint(transaction, found.id, tenant.now);
+  return readEndpoint(transaction, found.id, context.now);
 }
 
-/** One that is there. */
+/** Reads an endpoint that must exist. */
 export async function readEndpoint(transaction: Transaction, id: string, now: Date): Promise<WebhookEndpoint> {
   const endpoint = (await findEndpoints(transaction, [id], now)).get(id);
   if (endpoint === undefined) throw new Error(`The webhook endpoint ${id} is not there.`);
@@ -82,7 +85,7 @@ export async function saveEndpoint(
     .execute();
 }
 
-/** Of one installation. */
+/** The largest number of endpoints of one installation. */
 export const endpointsMax = 16;
 
 interface LockedInstallation {
@@ -93,7 +96,7 @@ interface LockedInstallation {
   readonly mode: "live" | "test";
 }
 
-/** `no key`: what only refers to the installation need not wait. */
+/** `no key`: rows that only refer to the installation need not wait. */
 export async function lockInstallation(
   transaction: Transaction,
   { merchantId }: EndpointCommandContext,
@@ -116,22 +119,22 @@ export function requireUrlOfMode(url: string, { isLoopbackAllowed }: EndpointCom
   requireUrl(url, { isLoopbackAllowed: isLoopbackAllowed && mode === "test" });
 }
 
-/** `except`: the endpoint that is to get the URL has its place already. */
+/** Refuses a URL that the installation uses already, and one endpoint too many. `except`: an existing endpoint whose URL changes. */
 export async function requireEndpointSlot(
   transaction: Transaction,
   installation: LockedInstallation,
   { url, except }: { readonly url: string; readonly except?: string },
 ): Promise<void> {
-  const places = await transaction
+  const endpoints = await transaction
     .selectFrom("webhookEndpoint")
     .select(["id", "status", "version", "urlNormalized"])
     .where("installationId", "=", installation.id)
     .where("status", "<>", "deleted")
     .execute();
   const normalized = normalizeEndpointUrl(url);
-  const alike = places.find(({ id, urlNormalized }) => id !== except && urlNormalized === normalized);
+  const alike = endpoints.find(({ id, urlNormalized }) => id !== except && urlNormalized === normalized);
   if (alike !== undefined) throw refuseEndpoint("webhook_endpoint_duplicate", { ...alike, status: alike.status as WebhookEndpoint["status"] });
-  if (except === undefined && places.length >= endpointsMax)
+  if (except === undefined && endpoints.length >= endpointsMax)
     throw fail("webhook_endpoint_limit_reached", { conflict: conflictOf(installation, { data: { limit: endpointsMax } }) });
 }
 

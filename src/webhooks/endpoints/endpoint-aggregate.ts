@@ -1,4 +1,4 @@
-/** An endpoint as the contract shows it, and how what is not possible with it is told. A deleted endpoint is not there. */
+/** An endpoint as the contract shows it: its types, health, refusals and reads. Deleted endpoints are not found. */
 import { type RawBuilder, sql } from "kysely";
 import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
 import type { Reader } from "#database/transaction.ts";
@@ -100,10 +100,9 @@ export function requireVersion(endpoint: Conflicting, expectedVersion: number | 
   throw refuseEndpoint("version_conflict", endpoint);
 }
 
-/** Reads endpoints with the hints of their secrets, their health and how they fared in the last 24 hours: one statement, however many they are. */
 const dayMs = 86_400_000;
 
-/** By id; what is deleted or was never there is missing. */
+/** By id, with hints of secrets, health and the success rate of the last 24 hours, in one statement. Deleted endpoints are left out. */
 export async function findEndpoints(reader: Reader, ids: readonly string[], now: Date): Promise<Map<string, WebhookEndpoint>> {
   const endpoints = await find(reader, sql`w.id = any(${ids}::text[])`, now);
   return new Map(endpoints.map((endpoint) => [endpoint.id, endpoint]));

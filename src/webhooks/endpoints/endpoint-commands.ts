@@ -1,4 +1,4 @@
-/** A new endpoint of an installation, with its first secret. What it is sent first is a ping. */
+/** Commands on endpoints: create, update, enable, disable, delete and test them with a ping. */
 import { sql } from "kysely";
 import { createId } from "#foundation/ids.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -30,16 +30,17 @@ export interface NewEndpoint extends EndpointFields {
   readonly enabled?: boolean | null | undefined;
 }
 
-export async function createEndpoint(transaction: Transaction, tenant: EndpointCommandContext, input: NewEndpoint): Promise<EndpointWithSecret> {
-  requireEndpointFields(input, tenant);
-  const installation = await lockInstallation(transaction, tenant, input.installationId);
-  requireUrlOfMode(input.url, tenant, installation);
+/** Creates an endpoint with its first secret; its first event is a ping. */
+export async function createEndpoint(transaction: Transaction, context: EndpointCommandContext, input: NewEndpoint): Promise<EndpointWithSecret> {
+  requireEndpointFields(input, context);
+  const installation = await lockInstallation(transaction, context, input.installationId);
+  requireUrlOfMode(input.url, context, installation);
   requireInstalled(installation);
   await requireEndpointSlot(transaction, installation, { url: input.url });
-  const id = await insertEndpoint(transaction, tenant, input);
-  const secret = await insertSecret(transaction, tenant, { endpointId: id, version: 1 });
-  const endpoint = await readEndpoint(transaction, id, tenant.now);
-  if (endpoint.status === "enabled") await queuePing(transaction, tenant, endpoint);
+  const id = await insertEndpoint(transaction, context, input);
+  const secret = await insertSecret(transaction, context, { endpointId: id, version: 1 });
+  const endpoint = await readEndpoint(transaction, id, context.now);
+  if (endpoint.status === "enabled") await queuePing(transaction, context, endpoint);
   return { endpoint, secret };
 }
 
@@ -71,34 +72,34 @@ async function insertEndpoint(transaction: Transaction, { merchantId, now }: End
   return id;
 }
 
-/** What is left out stays. */
+/** Fields that are left out stay. Deliveries under way go to the new URL. */
 interface EndpointChange extends EndpointTarget, EndpointFields {
   readonly payloadMode?: "snapshot" | "thin" | null | undefined;
 }
 
-export async function updateEndpoint(transaction: Transaction, tenant: EndpointCommandContext, input: EndpointChange): Promise<WebhookEndpoint> {
-  requireEndpointFields(input, tenant);
+export async function updateEndpoint(transaction: Transaction, context: EndpointCommandContext, input: EndpointChange): Promise<WebhookEndpoint> {
+  requireEndpointFields(input, context);
   const { url, endpointId } = input;
   const before =
-    typeof url === "string" ? await lockWithPlace(transaction, tenant, { endpointId, url }) : await lockEndpoint(transaction, tenant, endpointId);
+    typeof url === "string" ? await lockWithPlace(transaction, context, { endpointId, url }) : await lockEndpoint(transaction, context, endpointId);
   requireVersion(before, input.expectedVersion);
   const patch = patchOf(before, input);
   if (Object.keys(patch).length === 0) return before;
-  await saveEndpoint(transaction, before, { patch, now: tenant.now });
-  return readEndpoint(transaction, before.id, tenant.now);
+  await saveEndpoint(transaction, before, { patch, now: context.now });
+  return readEndpoint(transaction, before.id, context.now);
 }
 
 /** The installation first: two endpoints that want the same URL follow each other. */
 async function lockWithPlace(
   transaction: Transaction,
-  tenant: EndpointCommandContext,
+  context: EndpointCommandContext,
   { endpointId, url }: { readonly endpointId: string; readonly url: string },
 ): Promise<WebhookEndpoint> {
-  const found = await ownEndpoint(transaction, tenant, endpointId).executeTakeFirst();
+  const found = await ownEndpoint(transaction, context, endpointId).executeTakeFirst();
   if (found === undefined) throw fail("webhook_endpoint_not_found");
-  const installation = await lockInstallation(transaction, tenant, found.installationId);
-  const endpoint = await lockEndpoint(transaction, tenant, endpointId);
-  requireUrlOfMode(url, tenant, installation);
+  const installation = await lockInstallation(transaction, context, found.installationId);
+  const endpoint = await lockEndpoint(transaction, context, endpointId);
+  requireUrlOfMode(url, context, installation);
   await requireEndpointSlot(transaction, installation, { url, except: endpoint.id });
   return endpoint;
 }
@@ -132,12 +133,12 @@ function sortedText(value: unknown): string {
   );
 }
 
-/** It begins anew: what its receiver did before is forgotten, and a ping goes first. */
-export async function enableEndpoint(transaction: Transaction, tenant: EndpointCommandContext, input: EndpointTarget): Promise<WebhookEndpoint> {
-  const before = await lockEndpoint(transaction, tenant, input.endpointId);
+/** Resets the endpoint's health and queues a ping first. */
+export async function enableEndpoint(transaction: Transaction, context: EndpointCommandContext, input: EndpointTarget): Promise<WebhookEndpoint> {
+  const before = await lockEndpoint(transaction, context, input.endpointId);
   if (before.status === "enabled") throw refuseEndpoint("invalid_state", before, { reason: "already_enabled" });
   requireVersion(before, input.expectedVersion);
-  const { now } = tenant;
+  const { now } = context;
   await saveEndpoint(transaction, before, { patch: { status: "enabled", disabledReason: null, disabledAt: null }, now });
   await transaction
     .updateTable("webhookEndpointHealth")
@@ -145,15 +146,16 @@ export async function enableEndpoint(transaction: Transaction, tenant: EndpointC
     .where("endpointId", "=", before.id)
     .execute();
   const endpoint = await readEndpoint(transaction, before.id, now);
-  await queuePing(transaction, tenant, endpoint);
+  await queuePing(transaction, context, endpoint);
   return endpoint;
 }
 
-export async function disableEndpoint(transaction: Transaction, tenant: EndpointCommandContext, input: EndpointTarget): Promise<WebhookEndpoint> {
-  const before = await lockEndpoint(transaction, tenant, input.endpointId);
+/** Deliveries that were tried already stay; those that were not tried yet are skipped. */
+export async function disableEndpoint(transaction: Transaction, context: EndpointCommandContext, input: EndpointTarget): Promise<WebhookEndpoint> {
+  const before = await lockEndpoint(transaction, context, input.endpointId);
   if (before.status !== "enabled") throw refuseEndpoint("invalid_state", before, { reason: "not_enabled" });
   requireVersion(before, input.expectedVersion);
-  const { now } = tenant;
+  const { now } = context;
   await saveEndpoint(transaction, before, { patch: { status: "disabled", disabledReason: "manual", disabledAt: now }, now });
   await transaction
     .updateTable("webhookDelivery")
@@ -165,11 +167,11 @@ export async function disableEndpoint(transaction: Transaction, tenant: Endpoint
 }
 
 /** For good. What waits for it is canceled, also what is being sent: its answer is not waited for. Its secrets are erased. */
-export async function deleteEndpoint(transaction: Transaction, tenant: EndpointCommandContext, input: EndpointTarget): Promise<string> {
-  const before = await lockEndpoint(transaction, tenant, input.endpointId);
+export async function deleteEndpoint(transaction: Transaction, context: EndpointCommandContext, input: EndpointTarget): Promise<string> {
+  const before = await lockEndpoint(transaction, context, input.endpointId);
   requireVersion(before, input.expectedVersion);
   const { id } = before;
-  const { now } = tenant;
+  const { now } = context;
   await saveEndpoint(transaction, before, { patch: { status: "deleted", disabledReason: null, disabledAt: null }, now });
   await transaction.deleteFrom("webhookSecret").where("endpointId", "=", id).execute();
   await transaction
@@ -181,10 +183,13 @@ export async function deleteEndpoint(transaction: Transaction, tenant: EndpointC
   return id;
 }
 
-/** It is sent before whatever else waits for the endpoint. */
-async function queuePing(transaction: Transaction, tenant: EndpointCommandContext, endpoint: WebhookEndpoint): Promise<string> {
+/**
+ * Queues a `webhook.ping` for one endpoint, before everything else that waits for it. The delivery is written with the event, whatever event types the
+ * endpoint subscribes to, and the event is fanned out to no other endpoint.
+ */
+async function queuePing(transaction: Transaction, context: EndpointCommandContext, endpoint: WebhookEndpoint): Promise<string> {
   const { id: endpointId, merchantId, installationId } = endpoint;
-  const { now, cause, render } = tenant;
+  const { now, cause, render } = context;
   const ping = { type: "webhook.ping", id: endpointId, installationId, thing: endpoint } as const;
   const [eventId = ""] = await writeEvents(transaction, [ping], { merchantId, now, cause, render, fannedOutAt: now });
   const deliveryId = createId("webhookDelivery", now.getTime());
@@ -196,11 +201,11 @@ async function queuePing(transaction: Transaction, tenant: EndpointCommandContex
   return deliveryId;
 }
 
-/** To see whether a receiver works. */
-export async function testEndpoint(transaction: Transaction, tenant: EndpointCommandContext, input: EndpointTarget): Promise<WebhookEndpoint> {
-  const endpoint = await lockEndpoint(transaction, tenant, input.endpointId);
+/** Sends a ping, to see whether the receiver works. */
+export async function testEndpoint(transaction: Transaction, context: EndpointCommandContext, input: EndpointTarget): Promise<WebhookEndpoint> {
+  const endpoint = await lockEndpoint(transaction, context, input.endpointId);
   if (endpoint.status !== "enabled") throw refuseEndpoint("webhook_endpoint_disabled", endpoint);
   requireVersion(endpoint, input.expectedVersion);
-  await queuePing(transaction, tenant, endpoint);
+  await queuePing(transaction, context, endpoint);
   return endpoint;
 }

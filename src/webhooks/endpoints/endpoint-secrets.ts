@@ -1,4 +1,7 @@
-/** The secrets of endpoints: shown once, when they are made, and kept sealed. The current one signs, and the one before until its time is over. */
+/**
+ * The secrets of endpoints: shown once, when they are created, and stored sealed. The current secret signs, and the previous one until it expires. Signature
+ * fixtures read the secrets that sign now.
+ */
 import { type RawBuilder, sql } from "kysely";
 import type { Keyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
@@ -39,12 +42,12 @@ export async function insertSecret(
 /** The current one goes on signing beside the new one for so long. Only two ever do: one that was already being replaced ends at once. */
 export async function rotateSecret(
   transaction: Transaction,
-  tenant: EndpointCommandContext,
+  context: EndpointCommandContext,
   input: EndpointTarget & { readonly overlapHours?: number | null | undefined },
 ): Promise<EndpointWithSecret> {
-  const before = await lockEndpoint(transaction, tenant, input.endpointId);
+  const before = await lockEndpoint(transaction, context, input.endpointId);
   requireVersion(before, input.expectedVersion);
-  const { now } = tenant;
+  const { now } = context;
   const endsAt = new Date(now.getTime() + (input.overlapHours ?? overlapHours.usual) * hourMs);
   const ofEndpoint = transaction.deleteFrom("webhookSecret").where("endpointId", "=", before.id);
   await ofEndpoint.where("expiresAt", "is not", null).execute();
@@ -55,15 +58,14 @@ export async function rotateSecret(
     .returning("version")
     .executeTakeFirstOrThrow();
   if (endsAt <= now) await ofEndpoint.execute();
-  const secret = await insertSecret(transaction, tenant, { endpointId: before.id, version: current.version + 1 });
+  const secret = await insertSecret(transaction, context, { endpointId: before.id, version: current.version + 1 });
   await saveEndpoint(transaction, before, { patch: {}, now });
   const endpoint = await readEndpoint(transaction, before.id, now);
   const { id, installationId } = endpoint;
-  tenant.outbox.append({ type: "webhook_endpoint.secret_rotated", id, installationId, previous: previousOf(before, endpoint), thing: endpoint });
+  context.outbox.append({ type: "webhook_endpoint.secret_rotated", id, installationId, previous: previousOf(before, endpoint), thing: endpoint });
   return { endpoint, secret };
 }
 
-/** What a signature fixture is made of: the endpoint, switched off or not, and the secrets that sign for it now. */
 interface SealedRow {
   readonly id: string;
   readonly version: number;
@@ -79,7 +81,7 @@ export interface SealedFixture {
   readonly secrets: readonly SealedRow[];
 }
 
-/** By endpoint; what is deleted or was never there is missing. */
+/** By endpoint, enabled or not; deleted endpoints are left out. */
 export async function findFixtures(reader: Reader, endpointIds: readonly string[], now: Date): Promise<Map<string, SealedFixture>> {
   const { rows } = await sql<FixtureEndpoint & Pick<SealedFixture, "secrets">>`
     select w.id, w.version, w.merchant_id, m.mode, ${sealedSecrets(now)} as secrets
