@@ -41,8 +41,8 @@ it("on PostgreSQL without the demo: nothing of the embedded database, the demo, 
     "typescript",
     "undici",
     "demo/prepare-demo.ts",
-    "gateway/redis-limiter.ts",
-    "tracing.ts",
+    "http/redis-limiter.ts",
+    "observability/tracing.ts",
   ])
     expect(modules).not.toContain(name);
   // The API alone has nothing behind it; the library of the metrics asks for it.

@@ -2,7 +2,7 @@
 import { Counter, Gauge, Registry } from "prom-client";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Port } from "#http/shared-limiter.ts";
-import { createExposition } from "#observability/exposition.ts";
+import { createExposition } from "#observability/plugin.ts";
 import { addUp, createExchange, createGatheringRoom } from "#observability/gathering.ts";
 import { readScrape, type Scrape } from "./scrape.ts";
 

@@ -3,13 +3,13 @@ import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createLog } from "#foundation/log.ts";
-import { createServer, refuseOtherMethods } from "#http/server.ts";
+import { createServer } from "#http/server.ts";
 import { openCart, openShop, type Shop } from "#soak/shop.ts";
 import { follow } from "#test/graph/live/streams.ts";
 import { portOf } from "#test/support/raw-http.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
-import { mountMetrics } from "#observability/metrics-page.ts";
+import { metricsPlugin } from "#observability/plugin.ts";
 import { readScrape, type Scrape } from "./scrape.ts";
 
 describe("who may read it", () => {
@@ -27,8 +27,12 @@ describe("who may read it", () => {
   }) {
     const { proxies = 0, from = "127.0.0.1", headers = {}, method = "GET" } = options;
     const server = await createServer({ publicUrl: "https://shop.test", log, proxies });
-    mountMetrics(server, { token: options.token, isBehindProxy: proxies > 0, contentType: "text/plain", text: () => Promise.resolve("one 1\n") });
-    refuseOtherMethods(server, "/metrics", ["GET"]);
+    await server.register(metricsPlugin, {
+      token: options.token,
+      isBehindProxy: proxies > 0,
+      contentType: "text/plain",
+      text: () => Promise.resolve("one 1\n"),
+    });
     const answer = await server.inject({ method, url: "/metrics", remoteAddress: from, headers });
     const elsewhere = await server.inject({ method, url: "/no-such-page", remoteAddress: from, headers });
     await server.close();

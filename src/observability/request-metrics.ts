@@ -1,7 +1,14 @@
-/** How many requests there were, of what, with which end, and how long they took. What is labelled is prepared at a route's first request. */
+/**
+ * Counts requests by route and outcome, refusals of rate limits, and the outcomes of requests under idempotency keys.
+ * The labelled metrics of a route are prepared at the route's first request.
+ */
 import type { FastifyReply } from "fastify";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { RouteConfig, ServerObserver } from "#http/server.ts";
+import { type Bucket, quotas } from "#access/limits.ts";
+import type { DoOnce } from "#database/idempotency.ts";
+import { Failure } from "#foundation/failure.ts";
+import type { LimitState, RateLimiter } from "#http/rate-limiter.ts";
 
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -22,7 +29,7 @@ export function createHttpMetrics(registry: Registry): ServerObserver {
   };
 }
 
-/** By the object that Fastify has for each route: nothing of the request is looked at. */
+/** Finds the metrics of a route by Fastify's config object of the route, without looking at the request. */
 function createRoutes(registry: Registry): (config: RouteConfig) => Route {
   const registers = [registry];
   const requests = new Counter({
@@ -63,7 +70,10 @@ function createRoutes(registry: Registry): (config: RouteConfig) => Route {
   };
 }
 
-/** Who is inside, and who left before there was an answer. Whoever leaves in the midst of one, as subscriptions are left, was answered. */
+/**
+ * Counts open requests, and those whose caller left before an answer began. A caller that leaves during an answer, as
+ * subscribers do, was answered.
+ */
 function createPassage(registry: Registry, countLeft: ServerObserver["began"]): ServerObserver["began"] {
   const registers = [registry];
   const inFlight = new Gauge({
@@ -80,7 +90,7 @@ function createPassage(registry: Registry, countLeft: ServerObserver["began"]): 
     inFlight.inc();
     reply.raw.once("close", () => {
       inFlight.dec();
-      // What was given away whole is told by `answered`.
+      // `answered` counts answers that were written completely.
       if (reply.raw.writableEnded) return;
       if (reply.raw.headersSent) countLeft(request, reply);
       else aborted.inc();
@@ -88,8 +98,66 @@ function createPassage(registry: Registry, countLeft: ServerObserver["began"]): 
   };
 }
 
-/** A subscription lasts as long as somebody listens. */
+/** A subscription lasts as long as its subscriber listens: its duration says nothing. */
 function isStream(reply: FastifyReply): boolean {
   const type = reply.getHeader("content-type");
   return typeof type === "string" && type.startsWith("text/event-stream");
+}
+
+/** Wraps a limiter and counts its refusals. */
+export function countLimits(registry: Registry): (limiter: RateLimiter) => RateLimiter {
+  const refusals = new Counter({
+    name: "commerce_rate_limit_refusals_total",
+    help: "Requests that a quota refused, by bucket.",
+    labelNames: ["bucket"],
+    registers: [registry],
+  });
+  for (const bucket of Object.keys(quotas)) refusals.inc({ bucket }, 0);
+  const see = (bucket: Bucket, isRefused: boolean): void => {
+    if (isRefused) refusals.inc({ bucket });
+  };
+  return (limiter) => ({
+    consume: (bucket, key) => seen(limiter.consume(bucket, key), (state) => see(bucket, state?.isExceeded === true)),
+    // Callers of `peek` refuse the request when nothing is left.
+    peek: (bucket, key) => seen(limiter.peek(bucket, key), (state) => see(bucket, state?.remaining === 0)),
+    giveBack: (bucket, key) => limiter.giveBack(bucket, key),
+    isAway: () => limiter.isAway(),
+    close: () => limiter.close(),
+  });
+}
+
+type Counted = LimitState | undefined;
+
+/** Returns a promise only if the limiter does. */
+function seen(counted: Promise<Counted> | Counted, see: (state: Counted) => void): Promise<Counted> | Counted {
+  if (counted instanceof Promise)
+    return counted.then((state) => {
+      see(state);
+      return state;
+    });
+  see(counted);
+  return counted;
+}
+
+const refusals: Readonly<Record<string, string>> = { idempotency_in_progress: "in_progress", idempotency_key_reused: "key_reused" };
+
+/** Wraps the execution under idempotency keys and counts the outcomes. */
+export function countOnce(registry: Registry): (doOnce: DoOnce) => DoOnce {
+  const outcomes = new Counter({
+    name: "commerce_idempotent_requests_total",
+    help: "Requests under an idempotency key, at any door, by what came of them.",
+    labelNames: ["outcome"],
+    registers: [registry],
+  });
+  for (const outcome of ["executed", "replayed", "refused", ...Object.values(refusals)]) outcomes.inc({ outcome }, 0);
+  return (doOnce) => async (claim, work) => {
+    try {
+      const once = await doOnce(claim, work);
+      outcomes.inc({ outcome: once.isReplay ? "replayed" : "executed" });
+      return once;
+    } catch (error) {
+      outcomes.inc({ outcome: (error instanceof Failure && refusals[error.code]) || "refused" });
+      throw error;
+    }
+  };
 }
