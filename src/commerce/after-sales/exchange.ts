@@ -3,7 +3,8 @@
  * no part of what was ordered, so the order's lines count nothing of it. Sent once the thing is there; whatever of it is refused then is not sent.
  */
 import { giveBackStock, reserveStock } from "#commerce/inventory/reservations.ts";
-import type { OrderHappening, OrderTenant } from "#commerce/orders/change-order.ts";
+import type { OrderTenant } from "#commerce/orders/change-order.ts";
+import type { OrderHappening } from "#commerce/orders/order-events.ts";
 import { refuseOrder } from "#commerce/orders/order-checks.ts";
 import type { LineQuantity, OrderAggregate, OrderFulfillment, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { FulfillmentStatus } from "#commerce/orders/order-states.ts";

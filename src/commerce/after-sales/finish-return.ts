@@ -2,7 +2,8 @@
  * Settles a return that was inspected. Money for what was accepted goes back; of an exchange or a replacement what is sent instead must have left;
  * what was repaired or replaced is the buyer's as before. Nothing is left open after it.
  */
-import type { ChangedPart, OrderHappening, OrderOutcome, OrderTenant } from "#commerce/orders/change-order.ts";
+import type { ChangedPart, OrderOutcome, OrderTenant } from "#commerce/orders/change-order.ts";
+import type { OrderHappening } from "#commerce/orders/order-events.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn, OrderWarranty } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";

@@ -4,7 +4,8 @@
  */
 import type { Expected } from "#commerce/carts/cart-status.ts";
 import { faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { type ChangedPart, changePart, type OrderHappening, orderIdOf, type OrderOutcome, type OrderTenant } from "#commerce/orders/change-order.ts";
+import { type ChangedPart, changePart, orderIdOf, type OrderOutcome, type OrderTenant } from "#commerce/orders/change-order.ts";
+import type { OrderHappening } from "#commerce/orders/order-events.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn, ReturnLine } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";

@@ -5,7 +5,8 @@
  * of the order stays where it is, and the return tells how much it is.
  */
 import { refundableMinor } from "#commerce/orders/order-value.ts";
-import type { OrderHappening, OrderOutcome, OrderTenant } from "#commerce/orders/change-order.ts";
+import type { OrderOutcome, OrderTenant } from "#commerce/orders/change-order.ts";
+import type { OrderHappening } from "#commerce/orders/order-events.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import { wantedOf } from "#commerce/orders/order-statuses.ts";
 import { coverRefund, queueRefund } from "#commerce/orders/payment/refunds.ts";

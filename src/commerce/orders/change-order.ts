@@ -8,7 +8,6 @@ import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { Expected } from "#commerce/carts/cart-status.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { fail, Failure } from "#foundation/failure.ts";
-import { type EventType, eventTypes } from "#webhooks/event-types.ts";
 import type { ServiceEvents } from "#foundation/events.ts";
 import type { Database } from "#database/connect.ts";
 import type { Keyring } from "#foundation/encryption.ts";
@@ -18,6 +17,7 @@ import type { Cancellation, CancellationRequest, OrderAggregate } from "./order-
 import type { OrderActor, OrderStatus } from "./order-states.ts";
 import { findOrders, isForeignOrder, type OrderPart, partTables } from "./find-orders.ts";
 import { refuseOrder } from "./order-checks.ts";
+import { noteCompletion, type OrderHappening, tellOrder, writeTimeline } from "./order-events.ts";
 import { deriveStatuses } from "./order-statuses.ts";
 
 /** For whom an order changes, and who does it. */
@@ -127,20 +127,6 @@ async function saveOrder(
   const told = await noteCompletion(transaction, tenant, { before: order, after });
   tellOrder(tenant, outcome.happenings, { before: order, after: told });
   return told;
-}
-
-interface Changed {
-  readonly before: OrderAggregate;
-  readonly after: OrderAggregate;
-}
-
-/** That it is completed follows from what was read back, so its line in the timeline comes after all others. */
-async function noteCompletion(transaction: Transaction, tenant: OrderTenant, changed: Changed): Promise<OrderAggregate> {
-  const { after } = changed;
-  if (!isCompletedBy(changed)) return after;
-  await writeTimeline(transaction, tenant, { orderId: after.id, happenings: [{ type: "order.completed" }] });
-  const line = { at: tenant.now.toISOString(), type: "order_completed", actor: tenant.actor };
-  return { ...after, timeline: [...after.timeline, line].slice(-timelineMax) };
 }
 
 function patch(order: OrderAggregate, outcome: OrderOutcome, { now }: OrderTenant): OrderAggregate {

@@ -12,14 +12,8 @@ import { type CanceledUnits, type CancellationValue, cancellationValue, type Ful
 import { type CancellationEligibility, cancellationEligibility } from "./eligibility.ts";
 import { buyerCancellationReasons, type CancellationReason, type CancellationReasonView, obstacle } from "./reasons.ts";
 import { tornSet } from "./obstacles.ts";
-import {
-  changeLocked,
-  lockOrder,
-  type OrderHappening,
-  type OrderOutcome,
-  type OrderTarget,
-  type OrderTenant,
-} from "#commerce/orders/change-order.ts";
+import { changeLocked, lockOrder, type OrderOutcome, type OrderTarget, type OrderTenant } from "#commerce/orders/change-order.ts";
+import type { OrderHappening } from "#commerce/orders/order-events.ts";
 import { chosenFaults, noteMax, refuseOrder, requireChoosable, requireKnownLines } from "#commerce/orders/order-checks.ts";
 import type { CancellationRequest, LineQuantity, OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";

@@ -5,7 +5,8 @@ import { lockPayment, type PaymentPatch, type PaymentRow, savePayment, statusByA
 import type { Transaction } from "#database/transaction.ts";
 import type { Outcome } from "#commerce/payments/ask-provider.ts";
 import type { Log } from "#foundation/log.ts";
-import { changeLocked, lockOrder, type OrderHappening, type OrderTenant } from "#commerce/orders/change-order.ts";
+import { changeLocked, lockOrder, type OrderTenant } from "#commerce/orders/change-order.ts";
+import type { OrderHappening } from "#commerce/orders/order-events.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { Held } from "#commerce/payments/provider.ts";
 import { createId } from "#foundation/ids.ts";
