@@ -2,8 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { quotas } from "#access/limits.ts";
-import { scopeDescriptions } from "#access/scopes.ts";
+import { quotas, scopeDescriptions } from "#access/viewer.ts";
 import { failureKinds } from "#foundation/failure.ts";
 import { guideNames, readGuides } from "#pages/docs/guides.ts";
 import { demoFolderOf, runInShell } from "./support/shell.ts";

@@ -1,11 +1,12 @@
 /** Verifies what callers show, with what the database says of it kept for a moment (credential-cache.ts). */
+import { LRUCache } from "lru-cache";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
-import { findGrantState, type GrantState, type VerifyAccessToken } from "#access/oauth/access-tokens.ts";
-import { checkApiKey, findKey, type KeyRow } from "#access/keys/api-keys.ts";
-import { createCredentialCache } from "./credential-cache.ts";
-import { droppedOwner, onDropped } from "./credential-notices.ts";
-import { checkInternalToken, findToken, type TokenRow } from "#access/keys/internal-tokens.ts";
+import type { ServiceEvents } from "#foundation/events.ts";
+import { findGrantState, type GrantState, type VerifyAccessToken } from "./oauth/access-tokens.ts";
+import { checkApiKey, findKey, type KeyRow } from "./keys/api-keys.ts";
+import { droppedOwner, onDropped } from "./access-events.ts";
+import { checkInternalToken, findToken, type TokenRow } from "./keys/internal-tokens.ts";
 import type { ApiKeyViewer, TokenViewer } from "./viewer.ts";
 
 export interface Credentials {
@@ -14,24 +15,23 @@ export interface Credentials {
   readonly accessToken: VerifyAccessToken;
 }
 
-export interface CredentialDesk extends Credentials {
-  /** A notice of another process; an empty one says that some may have been missed. */
-  readonly hear: (payload: string) => void;
+export interface CredentialVerifier extends Credentials {
   readonly close: () => void;
 }
 
 export type FindGrant = (grantId: string) => Promise<GrantState | undefined>;
 
-export interface DeskParts {
+export interface CredentialVerifierParts {
   readonly db: Database;
   readonly clock: Clock;
   /** Whether all notices up to a moment ago have been heard. */
   readonly isCurrent: () => boolean;
+  readonly events: ServiceEvents;
   /** Makes what verifies access tokens, given what reads their grants. */
   readonly createVerifier: (findGrant: FindGrant) => VerifyAccessToken;
 }
 
-export function createCredentials({ db, clock, isCurrent, createVerifier }: DeskParts): CredentialDesk {
+export function createCredentialVerifier({ db, clock, isCurrent, events, createVerifier }: CredentialVerifierParts): CredentialVerifier {
   const parts = { clock, isCurrent };
   const keys = createCredentialCache<KeyRow>({ ...parts, ownersOf: ({ id, installationId, merchantId }) => [id, installationId, merchantId] });
   const tokens = createCredentialCache<TokenRow>({ ...parts, ownersOf: ({ id, merchantId }) => [id, merchantId] });
@@ -43,18 +43,103 @@ export function createCredentials({ db, clock, isCurrent, createVerifier }: Desk
   const stop = onDropped((ownerId) => {
     for (const cache of caches) cache.drop(ownerId);
   });
+  events.on("noticeReceived", (text) => {
+    const ownerId = droppedOwner(text);
+    for (const cache of caches) {
+      if (text === "") cache.clear();
+      else if (ownerId !== undefined) cache.drop(ownerId);
+    }
+  });
   return {
     apiKey: (value) => checkApiKey(value, clock.now(), ({ keyId, digest }) => keys.find(digest, () => findKey(db, keyId, value))),
     internalToken: (value) =>
       checkInternalToken(value, clock.now(), ({ tokenId, digest }) => tokens.find(digest, () => findToken(db, tokenId, value))),
     accessToken: createVerifier((grantId) => grants.find(grantId, () => findGrantState(db, grantId))),
-    hear: (payload) => {
-      const ownerId = droppedOwner(payload);
-      for (const cache of caches) {
-        if (payload === "") cache.clear();
-        else if (ownerId !== undefined) cache.drop(ownerId);
-      }
-    },
     close: stop,
+  };
+}
+
+/**
+ * Keeps what the database says of credentials for a moment, so that most requests are let in without a statement. Kept is the row, never a verdict
+ * about time; and only while every notice is heard, so that what was changed is gone from here when its notice comes.
+ */
+interface CacheParts<Row> {
+  readonly clock: Clock;
+  /** Whether all notices up to a moment ago have been heard; while not, nothing is kept and nothing kept is believed. */
+  readonly isCurrent: () => boolean;
+  /** The ids of all whose change changes the row: the credential, its installation, its merchant. */
+  readonly ownersOf: (row: Row) => readonly (string | null)[];
+}
+
+export interface CredentialCache<Row> {
+  /** What is kept under that name, or what the look-up finds. */
+  readonly find: (name: string, lookUp: () => Promise<Row | undefined>) => Promise<Row | undefined>;
+  /** Forgets what belongs to the owner. */
+  readonly drop: (ownerId: string) => void;
+  /** Forgets everything: something may have been missed. */
+  readonly clear: () => void;
+}
+
+const rowsMax = 10_000;
+const rowMsMax = 30_000;
+const missingMsMax = 5_000;
+/** A look-up that began longer ago may have read what was changed since. */
+const sharedMsMax = 250;
+
+interface LookUp<Row> {
+  readonly begunAtMs: number;
+  readonly row: Promise<Row | undefined>;
+}
+
+export function createCredentialCache<Row extends object>({ clock, isCurrent, ownersOf }: CacheParts<Row>): CredentialCache<Row> {
+  const time = { perf: { now: () => clock.now().getTime() }, ttlResolution: 0 };
+  const rows = new LRUCache<string, Row>({ ...time, max: rowsMax, ttl: rowMsMax });
+  // Apart from the rows: whoever makes up names pushes out other made-up names only.
+  const missing = new LRUCache<string, true>({ ...time, max: rowsMax, ttl: missingMsMax });
+  const underWay = new Map<string, LookUp<Row>>();
+  /** Rises with every notice: what was asked for before it is not kept after it. */
+  let generation = 0;
+
+  const keep = (name: string, row: Row | undefined): void => {
+    if (row === undefined) missing.set(name, true);
+    else rows.set(name, row);
+  };
+  const begin = (name: string, lookUp: () => Promise<Row | undefined>): Promise<Row | undefined> => {
+    const begunIn = generation;
+    const found = lookUp().then((row) => {
+      if (generation === begunIn && isCurrent()) keep(name, row);
+      return row;
+    });
+    const begun = { begunAtMs: performance.now(), row: found };
+    underWay.set(name, begun);
+    const end = (): void => {
+      if (underWay.get(name) === begun) underWay.delete(name);
+    };
+    found.then(end, end);
+    return found;
+  };
+  const forget = (): void => {
+    generation += 1;
+    underWay.clear();
+  };
+
+  return {
+    find: (name, lookUp) => {
+      if (isCurrent()) {
+        const row = rows.get(name);
+        if (row !== undefined || missing.has(name)) return Promise.resolve(row);
+      }
+      const shared = underWay.get(name);
+      return shared !== undefined && performance.now() - shared.begunAtMs <= sharedMsMax ? shared.row : begin(name, lookUp);
+    },
+    drop: (ownerId) => {
+      forget();
+      for (const [name, row] of rows.entries()) if (ownersOf(row).includes(ownerId)) rows.delete(name);
+    },
+    clear: () => {
+      forget();
+      rows.clear();
+      missing.clear();
+    },
   };
 }

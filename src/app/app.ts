@@ -1,10 +1,10 @@
 /** Builds a process of the service: what its parts share, its HTTP surfaces in order, and its work beside requests. `close` undoes all of it. */
 import type { FastifyInstance } from "fastify";
 import type { LogEvent } from "kysely";
-import { type CredentialDesk, createCredentials } from "#access/credentials.ts";
+import { type CredentialVerifier, createCredentialVerifier } from "#access/credentials.ts";
 import { createTokenVerifier } from "#access/oauth/access-tokens.ts";
 import { createSigningKeys } from "#access/oauth/signing-keys.ts";
-import { createRequestLog, type RequestLog } from "#access/requests/request-log.ts";
+import { createRequestLog, type RequestLog } from "#access/request-log.ts";
 import type { OpenDatabase } from "#database/connect.ts";
 import { createDoOnce } from "#database/idempotency.ts";
 import { type Clock, systemClock } from "#foundation/clock.ts";
@@ -14,7 +14,7 @@ import { describeApi } from "#gateway/api-description.ts";
 import { gatewayPlugin } from "#gateway/plugin.ts";
 import type { GraphServices } from "#graph/context.ts";
 import { createWatch } from "#graph/live/watch.ts";
-import { createReads } from "#graph/reads.ts";
+import { createReads } from "#graph/loaders.ts";
 import { createInternalAuthentication } from "#graphql/authenticate.ts";
 import { graphqlPlugin } from "#graphql/plugin.ts";
 import { reportsPlugin } from "#graphql/reports/plugin.ts";
@@ -25,7 +25,7 @@ import { oauthPlugin } from "#oauth/plugin.ts";
 import type { Exchange } from "#observability/gathering.ts";
 import { createInstruments } from "#observability/instruments.ts";
 import { createQueueReader } from "#observability/queue-metrics.ts";
-import { createExposition, healthPlugin, metricsPlugin } from "#observability/routes.ts";
+import { createExposition, healthPlugin, metricsPlugin } from "#observability/plugin.ts";
 import { checkoutPlugin } from "#pages/checkout/plugin.ts";
 import { consolePlugin } from "#pages/console/plugin.ts";
 import { demoPicturesPlugin } from "#pages/demo-pictures.ts";
@@ -37,9 +37,8 @@ import type { Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import type { ResolveName } from "#webhooks/safe-addresses.ts";
 import { createBackground, type Payments, type Role } from "./background.ts";
 import { readKeyring } from "./encryption-keys.ts";
-import { freePort } from "./free-port.ts";
+import { createLimiter, freePort, openConfigured } from "./open.ts";
 import { createNotices } from "./notices.ts";
-import { createLimiter, openConfigured } from "./open.ts";
 import { createReporting, openReplica } from "./replica.ts";
 import { createServices, createSubjectRender } from "./services.ts";
 import { publicUrlOf, type Settings } from "./settings.ts";
@@ -71,7 +70,7 @@ export interface App {
   readonly services: GraphServices;
   readonly payments: Payments;
   readonly deliveries: Dispatcher;
-  readonly credentials: CredentialDesk;
+  readonly credentials: CredentialVerifier;
   readonly requests: RequestLog;
   listen(): Promise<string>;
   close(): Promise<void>;
@@ -134,7 +133,15 @@ async function createParts(options: AppOptions) {
   const replica = await openReplica({ settings, clock, onStatement: options.onStatement });
   const reporting = createReporting({ settings, database, replica, clock, log });
   const shared = {
-    ...{ db, clock, publicUrl, keyring, replica, watch, doOnce, events, ...reporting.services },
+    db,
+    clock,
+    publicUrl,
+    keyring,
+    replica,
+    watch,
+    doOnce,
+    events,
+    ...reporting.services,
     reads: createReads(db, clock),
     rateLimitScale: settings.rateLimitScale,
     resolvedNames: createResolvedNames(options.resolveName),
@@ -143,8 +150,10 @@ async function createParts(options: AppOptions) {
   const services = createServices(shared, createSubjectRender(mesh));
   const notices = createNotices(database, events, log);
   const signingKeys = createSigningKeys({ db, keyring, clock, log });
-  const credentials = createCredentials({
-    ...{ db, clock, events },
+  const credentials = createCredentialVerifier({
+    db,
+    clock,
+    events,
     isCurrent: notices.isCurrent,
     createVerifier: (findGrant) => createTokenVerifier({ db, clock, publicUrl, signingKeys, findGrant }),
   });
@@ -154,14 +163,14 @@ async function createParts(options: AppOptions) {
     pool: () => database.pool(),
     subscriptions: watch.watchers,
     isCurrent: notices.isCurrent,
-    isLimiterAway: limiter.isAway,
+    isLimiterAway: () => limiter.isAway(),
   });
   return { port, mesh, database, instruments, limiter, replica, reporting, services, notices, signingKeys, credentials, requests, background };
 }
 
 /** The HTTP surfaces, in the order of their registration. A worker shows its health and its metrics alone. */
 async function createHttpServer(parts: Parts, { settings, log, role = "all", exchange }: AppOptions): Promise<FastifyInstance> {
-  const { mesh, database, instruments, limiter, services, signingKeys, credentials, requests } = parts;
+  const { mesh, instruments, limiter, services, signingKeys, credentials, requests } = parts;
   const { publicUrl, db, clock } = services;
   const { run } = mesh;
   const server = await createServer({ publicUrl, log, proxies: settings.trustProxy, observer: instruments.http });

@@ -1,9 +1,9 @@
 /** What comes due by the clock alone is written from time to time; until then every read counts it from the clock itself. */
 import { sweepProofs } from "#access/oauth/dpop.ts";
 import { sweepItems } from "#access/oauth/oauth-items.ts";
-import { sweepGrants } from "#access/oauth/sweep-grants.ts";
+import { sweepGrants } from "#access/oauth/grants.ts";
 import { sweepSigningKeys } from "#access/oauth/signing-keys.ts";
-import { sweepRequests } from "#access/requests/request-log.ts";
+import { sweepRequests } from "#access/request-log.ts";
 import { sweepStaffSessions } from "#access/people/staff-sessions.ts";
 import { eraseDue } from "#commerce/addresses/personal-data.ts";
 import { expireCarts } from "#commerce/carts/end-carts.ts";

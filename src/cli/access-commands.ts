@@ -2,10 +2,9 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { createApiKey, revokeApiKey } from "#access/keys/api-keys.ts";
 import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
-import { apiKeyList, internalTokenList } from "#access/tenants/read-tenants.ts";
-import { overlapHours, rotateApiKey } from "#access/keys/rotate-key.ts";
-import { isScope, type Role, roles, type Scope, scopes } from "#access/scopes.ts";
-import { createApp, createInstallation, createMerchant } from "#access/tenants/tenants.ts";
+import { apiKeyList, createApp, createInstallation, createMerchant, internalTokenList } from "#access/tenants.ts";
+import { overlapHours, rotateApiKey } from "#access/keys/manage-keys.ts";
+import { isScope, type Role, roles, type Scope, scopes } from "#access/viewer.ts";
 import { isCountry, parseLocale } from "#foundation/locales.ts";
 import { isSlug } from "#foundation/text.ts";
 import { printResult } from "./output.ts";

@@ -2,7 +2,7 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { grantList, revokeGrant } from "#access/oauth/grants.ts";
 import { createOauthClient, disableOauthClient, enableOauthClient, oauthClientList, type OauthClientInput } from "#access/oauth/oauth-clients.ts";
-import { authMethods } from "#access/oauth/oauth-terms.ts";
+import { authMethods } from "#access/authorization.ts";
 import { printResult } from "./output.ts";
 import { withDatabase } from "./with-database.ts";
 import { command, type Json, write } from "./write-access.ts";

@@ -1,5 +1,5 @@
 /** Tells of what a command did to installations and keys, as the service would. What renders it is loaded when there is something to tell. */
-import type { AccessHappening } from "#access/access-happening.ts";
+import type { AccessEvent } from "#access/access-events.ts";
 import type { Settings } from "#app/settings.ts";
 import type { Database } from "#database/connect.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -12,7 +12,7 @@ export interface CommandTelling {
 
 export async function tellFromCommand(
   transaction: Transaction,
-  happened: readonly AccessHappening[],
+  happened: readonly AccessEvent[],
   { db, settings, now }: CommandTelling,
 ): Promise<void> {
   if (happened.length === 0) return;

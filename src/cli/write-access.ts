@@ -1,6 +1,6 @@
 /** What every command that changes who may do what does around its rule: one transaction, what is told, and who did it. */
 import { Command, InvalidArgumentError } from "commander";
-import type { AccessHappening } from "#access/access-happening.ts";
+import type { AccessEvent } from "#access/access-events.ts";
 import type { Access } from "#access/keys/api-keys.ts";
 import { appendAudit, commandActor, idIn } from "#access/audit.ts";
 import type { Settings } from "#app/settings.ts";
@@ -18,7 +18,7 @@ export const command = (name: string, description: string): Command =>
 
 interface CommandAccess extends Access {
   /** Takes what became of installations and keys. */
-  readonly tell: (happened: readonly AccessHappening[]) => void;
+  readonly tell: (happened: readonly AccessEvent[]) => void;
   readonly settings: Settings;
 }
 
@@ -36,7 +36,7 @@ export async function write(
   await withDatabase(async ({ db }, settings) => {
     const now = new Date();
     const done = await inTransaction(db, async (transaction) => {
-      const happened: AccessHappening[] = [];
+      const happened: AccessEvent[] = [];
       const result = await work(transaction, { merchantId: null, now, settings, tell: (more) => void happened.push(...more) });
       await tellFromCommand(transaction, happened, { db, settings, now });
       const what = typeof action === "string" ? { action } : { action: action.name, targetType: action.targetType };

@@ -6,7 +6,7 @@
 import { sql } from "kysely";
 import { type Access, createApiKey, revokeApiKey } from "#access/keys/api-keys.ts";
 import { createInternalToken } from "#access/keys/internal-tokens.ts";
-import { type Role, type Scope, scopes } from "#access/scopes.ts";
+import { type Role, type Scope, scopes } from "#access/viewer.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import type { OpenDatabase } from "#database/connect.ts";
 import { inTransaction, type Reader, type Transaction } from "#database/transaction.ts";

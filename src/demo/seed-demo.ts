@@ -2,7 +2,7 @@
  * Fills an empty database with the two demo merchants, their catalogues, what was searched for in them and an app installed at both. Keys, tokens and the search index are
  * the caller's: it knows the secrets and the clock.
  */
-import { scopes } from "#access/scopes.ts";
+import { scopes } from "#access/viewer.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import type { CatalogEntry } from "#demo/catalog/entry.ts";

@@ -5,7 +5,7 @@ import type { Clock } from "#foundation/clock.ts";
 import type { Database } from "#database/connect.ts";
 import type { Once, OnceRequest } from "#database/idempotency.ts";
 import type { Credentials } from "#access/credentials.ts";
-import type { NotedRequest } from "#access/requests/request-log.ts";
+import type { NotedRequest } from "#access/request-log.ts";
 import type { CredentialOwner, Viewer } from "#access/viewer.ts";
 import type { Operation } from "./contract.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";

@@ -17,7 +17,7 @@ import {
   type OperationDefinitionNode,
   typeFromAST,
 } from "graphql";
-import type { Bucket } from "#access/limits.ts";
+import type { Bucket } from "#access/viewer.ts";
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import { bucketOf, directiveOf, type Security, securityOf } from "#mesh/operation-security.ts";
 import { answerShape, type Components, fieldsOf, intakeShape, type JsonSchema } from "./shapes.ts";

@@ -1,5 +1,5 @@
 /** The part of the OpenAPI document that says how often an operation may be called. */
-import { type Bucket, quotas, shownName } from "#access/limits.ts";
+import { type Bucket, quotas, shownName } from "#access/viewer.ts";
 import type { Operation } from "./contract.ts";
 
 interface ShownLimit {

@@ -1,6 +1,6 @@
 /** The part of the OpenAPI document that says what callers show: an API key, or an access token that is bound to a key of the client. */
-import { oauthPaths, serverMetadataPath, signingAlgorithms } from "#access/oauth/oauth-terms.ts";
-import { scopeDescriptions } from "#access/scopes.ts";
+import { oauthPaths, serverMetadataPath, signingAlgorithms } from "#access/authorization.ts";
+import { scopeDescriptions } from "#access/viewer.ts";
 import type { Security } from "#mesh/operation-security.ts";
 
 type Requirement = Readonly<Record<string, readonly string[]>>;

@@ -1,6 +1,5 @@
 /** The callers of the graph: their kinds, whose data they may see, and what is hidden from analysts. A foreign id is never found. */
-import type { Role } from "#access/scopes.ts";
-import type { Viewer } from "#access/viewer.ts";
+import type { Role, Viewer } from "#access/viewer.ts";
 import { fail, failAt } from "#foundation/failure.ts";
 import type { GraphContext } from "./context.ts";
 

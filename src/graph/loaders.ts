@@ -47,7 +47,7 @@ import {
   findMerchants,
   type InstallationRow,
   type MerchantRow,
-} from "#access/tenants/read-tenants.ts";
+} from "#access/tenants.ts";
 import { findReadinessFacts, type InstallationFacts } from "#access/readiness/readiness-facts.ts";
 import {
   type AttemptView,

@@ -4,7 +4,7 @@
  */
 import type { InputRef, ShapeFromTypeParam, TypeParam } from "@pothos/core";
 import type { GraphQLField } from "graphql";
-import type { AccessHappening } from "#access/access-happening.ts";
+import type { AccessEvent } from "#access/access-events.ts";
 import type { Access } from "#access/keys/api-keys.ts";
 import type { Viewer } from "#access/viewer.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
@@ -28,7 +28,7 @@ export type AccessWork<Input, Changed> = (transaction: Transaction, access: Told
 
 export interface ToldAccess extends Access {
   /** Takes what became of installations and keys. */
-  readonly tell: (happened: readonly AccessHappening[]) => void;
+  readonly tell: (happened: readonly AccessEvent[]) => void;
 }
 
 interface MutationParts<Input extends object, Changed, Type extends TypeParam<Types>> {
@@ -126,7 +126,7 @@ function changeAccess<Changed>(context: GraphContext, work: (transaction: Transa
   const now = context.clock.now();
   const merchantId = ownerOf(context);
   return write(context.db, async (transaction) => {
-    const happened: AccessHappening[] = [];
+    const happened: AccessEvent[] = [];
     const changed = await work(transaction, { merchantId, now, tell: (more) => void happened.push(...more) });
     await tellAccess(transaction, happened, { now, cause: causeOf(context), render: context.services.render });
     await recordMutation(transaction, context, { merchantId, now, changed });

@@ -4,7 +4,7 @@ import type { ProductDetail, VariantOffer, VariantView } from "#commerce/catalog
 import type { CategoryRow, ProductAggregate, VariantPart } from "#commerce/catalog/read-products.ts";
 import type { GrantRow } from "#access/oauth/grants.ts";
 import type { StaffRow } from "#access/people/staff.ts";
-import type { ApiKeyRow, AppRow, InstallationRow, InternalTokenRow, MerchantRow } from "#access/tenants/read-tenants.ts";
+import type { ApiKeyRow, AppRow, InstallationRow, InternalTokenRow, MerchantRow } from "#access/tenants.ts";
 import type { MarketRow } from "#commerce/markets/read-markets.ts";
 import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";

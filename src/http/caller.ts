@@ -1,11 +1,10 @@
 /** Verifies the credential of a request; attempts with wrong ones are counted per address, so that guessing has an end. */
 import type { FastifyRequest } from "fastify";
 import ipaddr from "ipaddr.js";
-import { type Authorization, readAuthorization } from "#access/oauth/authorization.ts";
+import { type Authorization, challenge, type Door, readAuthorization } from "#access/authorization.ts";
 import { fail, Failure } from "#foundation/failure.ts";
-import { challenge, type Door } from "#access/challenges.ts";
-import type { Bucket } from "#access/limits.ts";
-import type { LoginLimit } from "#access/people/sign-in.ts";
+import type { Bucket } from "#access/viewer.ts";
+import type { LoginLimit } from "#access/people/staff-sessions.ts";
 import { limitFailure, type RateLimiter } from "./rate-limiter.ts";
 
 /** Of two lines of a header Node keeps the first or joins them; the raw headers have both. */

@@ -1,7 +1,7 @@
 /** Counts requests in fixed windows that start with a caller's first request, here in memory; redis-limiter.ts does for several processes. */
 import { LRUCache } from "lru-cache";
 import type { FastifyReply } from "fastify";
-import { type Bucket, quotas, scaledQuota, shownName } from "#access/limits.ts";
+import { type Bucket, quotas, scaledQuota, shownName } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
 
 export interface LimitState {

@@ -4,7 +4,7 @@
  */
 import { Redis } from "ioredis";
 import { RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
-import { type Bucket, quotas, scaledQuota } from "#access/limits.ts";
+import { type Bucket, quotas, scaledQuota } from "#access/viewer.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryLimiter, type LimitState, type RateLimiter, stateOf } from "./rate-limiter.ts";
 

@@ -2,7 +2,7 @@
  * One count for the processes of one start: the one that started the others counts, and they ask it. What falls together in one turn of the event
  * loop is one message each way. While no answer comes each counts by itself, so that this neither stops the service nor opens it.
  */
-import { type Bucket, scaledQuota } from "#access/limits.ts";
+import { type Bucket, scaledQuota } from "#access/viewer.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryLimiter, type LimitState, type RateLimiter } from "./rate-limiter.ts";
 

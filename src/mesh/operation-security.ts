@@ -1,9 +1,7 @@
 /** What a document's directives (`schema/rest.graphql`) say about its callers, and the check that a caller may execute it. */
 import { getArgumentValues, getOperationAST, type DocumentNode, type GraphQLSchema, type OperationDefinitionNode } from "graphql";
-import { challengeOf } from "#access/challenges.ts";
-import { type Bucket, isBucket } from "#access/limits.ts";
-import { isScope, type Scope } from "#access/scopes.ts";
-import { isIntegrator, type Viewer } from "#access/viewer.ts";
+import { challengeOf } from "#access/authorization.ts";
+import { type Bucket, isBucket, isIntegrator, isScope, type Scope, type Viewer } from "#access/viewer.ts";
 import { type Failure, fail } from "#foundation/failure.ts";
 
 export type Security =

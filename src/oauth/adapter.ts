@@ -3,12 +3,11 @@
  * use one code or one refresh token up at once, one alone goes on, and for the others the grant is over: somebody has it who should not.
  */
 import type { Adapter, AdapterPayload } from "oidc-provider";
-import { findGrants } from "#access/oauth/grants.ts";
+import { findGrants, revokeGrants } from "#access/oauth/grants.ts";
 import { findOauthClient, type OauthClientOfApp } from "#access/oauth/oauth-clients.ts";
 import { consumeItem, deleteItem, findItem, type ItemTaken, type ItemToKeep, keepItem, keepOnce, type OauthItem } from "#access/oauth/oauth-items.ts";
-import { audienceOf } from "#access/oauth/oauth-terms.ts";
-import { revokeGrants } from "#access/oauth/revoke-grants.ts";
-import { scopes } from "#access/scopes.ts";
+import { audienceOf } from "#access/authorization.ts";
+import { scopes } from "#access/viewer.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { orUnavailable } from "#database/database-errors.ts";
 import { toFailure } from "#foundation/failure.ts";

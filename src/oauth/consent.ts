@@ -4,10 +4,9 @@
  */
 import { setTimeout } from "node:timers/promises";
 import type { FastifyReply } from "fastify";
-import { createGrant } from "#access/oauth/grants.ts";
+import { createGrant, revokeGrants } from "#access/oauth/grants.ts";
 import { consumeItem, findItem, noteGrant } from "#access/oauth/oauth-items.ts";
-import { revokeGrants } from "#access/oauth/revoke-grants.ts";
-import { isScope, type Scope } from "#access/scopes.ts";
+import { isScope, type Scope } from "#access/viewer.ts";
 import type { StaffViewer } from "#access/people/staff.ts";
 import { inTransaction, type Reader } from "#database/transaction.ts";
 import { fail, Failure, type FailureCode } from "#foundation/failure.ts";

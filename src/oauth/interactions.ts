@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Provider } from "oidc-provider";
-import { createSignIn, nothingTyped, type SignIn, type SignInFault, signInFault, typedIn } from "#access/people/sign-in.ts";
+import { createSignIn, nothingTyped, type SignIn, type SignInFault, signInFault, typedIn } from "#access/people/staff-sessions.ts";
 import { formOf, isFromHere, takeForms } from "#http/body.ts";
 import { answerConsent, answerDenial, showConsent } from "./consent.ts";
 import { type Exchange, finish, forgetSession, openExchange, showEnded, showPage, signOut } from "./exchange.ts";

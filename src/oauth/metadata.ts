@@ -1,7 +1,7 @@
 /** What clients find out before they ask: RFC 8414 of the authorization server, RFC 9728 of the API, and the public keys. Only what works stands here. */
 import type { FastifyInstance } from "fastify";
-import { audienceOf, authMethods, oauthPaths, resourceMetadataPath, serverMetadataPath, signingAlgorithms } from "#access/oauth/oauth-terms.ts";
-import { scopes } from "#access/scopes.ts";
+import { audienceOf, authMethods, oauthPaths, resourceMetadataPath, serverMetadataPath, signingAlgorithms } from "#access/authorization.ts";
+import { scopes } from "#access/viewer.ts";
 import type { OauthServices } from "./oauth-services.ts";
 
 export function serverMetadata(publicUrl: string): Readonly<Record<string, unknown>> {

@@ -1,10 +1,9 @@
 /** What the authorization server is given by the roof, which alone knows the floors beside it. */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { GrantMade } from "#access/oauth/grants.ts";
-import type { GrantEnded } from "#access/oauth/revoke-grants.ts";
-import type { Scope } from "#access/scopes.ts";
+import type { GrantEnded, GrantMade } from "#access/oauth/grants.ts";
+import type { Scope } from "#access/viewer.ts";
 import type { SigningKeys } from "#access/oauth/signing-keys.ts";
-import type { LoginLimit } from "#access/people/sign-in.ts";
+import type { LoginLimit } from "#access/people/staff-sessions.ts";
 import type { StaffViewer } from "#access/people/staff.ts";
 import type { Database } from "#database/connect.ts";
 import type { Transaction } from "#database/transaction.ts";

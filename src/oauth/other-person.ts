@@ -3,7 +3,7 @@
  * else did in another. oidc-provider would then ask, on a page of its own, whether to sign that one out; who typed a password last is who is meant.
  */
 import type { Provider } from "oidc-provider";
-import { oauthPaths } from "#access/oauth/oauth-terms.ts";
+import { oauthPaths } from "#access/authorization.ts";
 
 type Context = Parameters<Provider["Session"]["get"]>[0];
 

@@ -1,6 +1,6 @@
 /** The sign-in page, the consent page, and what is said where neither can be shown. */
 import { grantDays } from "#access/oauth/grants.ts";
-import { type Scope, scopeDescriptions } from "#access/scopes.ts";
+import { type Scope, scopeDescriptions } from "#access/viewer.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { Page } from "#pages/shared/page.ts";
 import { faultSummary, signInFields, type SignInTyped } from "#pages/shared/sign-in-fields.ts";

@@ -5,7 +5,7 @@
 import type { FastifyReply } from "fastify";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { RouteConfig, ServerObserver } from "#http/server.ts";
-import { type Bucket, quotas } from "#access/limits.ts";
+import { type Bucket, quotas } from "#access/viewer.ts";
 import type { DoOnce } from "#database/idempotency.ts";
 import { Failure } from "#foundation/failure.ts";
 import type { LimitState, RateLimiter } from "#http/rate-limiter.ts";

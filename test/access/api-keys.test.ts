@@ -1,7 +1,7 @@
 /** Making and revoking keys: a key never holds more than its installation, and belongs to one merchant alone. */
 import { beforeAll, expect, it } from "vitest";
 import { type Access, createApiKey, recordUse, revokeApiKey, verifyApiKey } from "#access/keys/api-keys.ts";
-import { changeInstallation, createApp, createInstallation, createMerchant } from "#access/tenants/tenants.ts";
+import { changeInstallation, createApp, createInstallation, createMerchant } from "#access/tenants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";

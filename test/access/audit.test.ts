@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
 import { appendAudit, type AuditEntry, auditedActor, auditList, auditPages, commandActor } from "#access/audit.ts";
 import { createStaff, prepareStaff } from "#access/people/staff.ts";
-import { createApp, createInstallation, createMerchant } from "#access/tenants/tenants.ts";
+import { createApp, createInstallation, createMerchant } from "#access/tenants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createId, kindOf } from "#foundation/ids.ts";

@@ -1,6 +1,6 @@
 /** What is kept of credentials: for how long, for whom, and that nothing old is left when word of a change has come. */
 import { describe, expect, it, vi } from "vitest";
-import { createCredentialCache, type CredentialCache } from "#access/credential-cache.ts";
+import { createCredentialCache, type CredentialCache } from "#access/credentials.ts";
 import { TestClock } from "#test/support/world.ts";
 
 interface Row {

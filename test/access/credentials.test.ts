@@ -1,10 +1,11 @@
 /** Whatever makes credentials worth less drops what is kept of them when it is committed: not before, and not when it is rolled back. */
+import { createServiceEvents } from "#foundation/events.ts";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { type ApiKeyMade, createApiKey, revokeApiKey } from "#access/keys/api-keys.ts";
-import { type CredentialDesk, createCredentials } from "#access/credentials.ts";
+import { type CredentialVerifier, createCredentialVerifier } from "#access/credentials.ts";
 import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
-import { rotateApiKey } from "#access/keys/rotate-key.ts";
-import { changeInstallation, createApp, createInstallation, createMerchant, updateMerchant } from "#access/tenants/tenants.ts";
+import { rotateApiKey } from "#access/keys/manage-keys.ts";
+import { changeInstallation, createApp, createInstallation, createMerchant, updateMerchant } from "#access/tenants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { unknownKey, withOtherSecret } from "#test/support/keys.ts";
@@ -16,7 +17,8 @@ describeOnBoth("What is kept of credentials", (open) => {
   const platform = { merchantId: null, now: clock.now() };
   const statements: string[] = [];
   let db: Database;
-  let desk: CredentialDesk;
+  let desk: CredentialVerifier;
+  const events = createServiceEvents();
   let merchantId = "";
   let installationId = "";
   let key: ApiKeyMade;
@@ -36,7 +38,7 @@ describeOnBoth("What is kept of credentials", (open) => {
   beforeAll(async () => {
     ({ db } = await open({ onStatement: ({ query }) => statements.push(query.sql) }));
     const createVerifier = () => () => Promise.reject(new Error("There are no access tokens here."));
-    desk = createCredentials({ db, clock, isCurrent: () => true, createVerifier });
+    desk = createCredentialVerifier({ db, clock, isCurrent: () => true, events, createVerifier });
   });
   beforeEach(async () => {
     await write(async (transaction) => {
@@ -149,11 +151,11 @@ describeOnBoth("What is kept of credentials", (open) => {
   });
 
   it("is dropped by notices of other processes, each of its own, and all of it by an empty one", async () => {
-    desk.hear("payments");
-    desk.hear(`credential:${other.apiKeyId}`);
+    events.emit("noticeReceived", "payments");
+    events.emit("noticeReceived", `credential:${other.apiKeyId}`);
     expect([await isGone(key), await isGone(other)]).toEqual([false, true]);
     for (const notice of [`credential:${key.apiKeyId}`, `installation:${installationId}`, `merchant:${merchantId}`, ""]) {
-      desk.hear(notice);
+      events.emit("noticeReceived", notice);
       expect(await isGone(key)).toBe(true);
     }
     expect(await isGone(other)).toBe(true);

@@ -4,7 +4,7 @@ import { createGrant, type GrantMade, revokeGrant } from "#access/oauth/grants.t
 import { createOauthClient, disableOauthClient } from "#access/oauth/oauth-clients.ts";
 import { findGrantState, recordGrantUse } from "#access/oauth/access-tokens.ts";
 import { createStaff, prepareStaff } from "#access/people/staff.ts";
-import { changeInstallation, createApp, createMerchant } from "#access/tenants/tenants.ts";
+import { changeInstallation, createApp, createMerchant } from "#access/tenants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";

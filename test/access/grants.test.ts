@@ -1,13 +1,13 @@
 /** Grants: made with their installation or not at all, and over at once, for good and with all that could renew them. */
+import { createServiceEvents } from "#foundation/events.ts";
 import { beforeAll, describe, expect, it } from "vitest";
-import { createGrant, findGrants, grantList, revokeGrant } from "#access/oauth/grants.ts";
+import { createGrant, findGrants, grantList, revokeGrant, sweepGrants } from "#access/oauth/grants.ts";
 import { createOauthClient, disableOauthClient, enableOauthClient } from "#access/oauth/oauth-clients.ts";
-import { createCredentials, type FindGrant } from "#access/credentials.ts";
+import { createCredentialVerifier, type FindGrant } from "#access/credentials.ts";
 import { findItem, keepItem } from "#access/oauth/oauth-items.ts";
-import { sweepGrants } from "#access/oauth/sweep-grants.ts";
-import type { Scope } from "#access/scopes.ts";
+import type { Scope } from "#access/viewer.ts";
 import { createStaff, prepareStaff } from "#access/people/staff.ts";
-import { changeInstallation, createApp, createMerchant } from "#access/tenants/tenants.ts";
+import { changeInstallation, createApp, createMerchant } from "#access/tenants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createKeyring } from "#foundation/encryption.ts";
@@ -57,19 +57,20 @@ describeOnBoth("grants", (open) => {
   const notices: string[] = [];
   let statementCount = 0;
   const elsewhereDesk = () => {
+    const events = createServiceEvents();
     let find: FindGrant = () => Promise.resolve(undefined);
     const createVerifier = (findGrant: FindGrant) => {
       find = findGrant;
       return () => Promise.reject(new Error("Nobody shows a token here."));
     };
-    const desk = createCredentials({ db, clock: { now: () => now }, isCurrent: () => true, createVerifier });
+    const desk = createCredentialVerifier({ db, clock: { now: () => now }, isCurrent: () => true, events, createVerifier });
     desk.close();
     const lookUps = async (grantId: string): Promise<number> => {
       const before = statementCount;
       await find(grantId);
       return statementCount - before;
     };
-    return { hear: desk.hear, lookUps };
+    return { hear: (text: string) => events.emit("noticeReceived", text), lookUps };
   };
 
   beforeAll(async () => {

@@ -8,7 +8,7 @@ import {
   oauthClientList,
   type OauthClientInput,
 } from "#access/oauth/oauth-clients.ts";
-import { createApp } from "#access/tenants/tenants.ts";
+import { createApp } from "#access/tenants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { describeOnBoth } from "#test/support/databases.ts";

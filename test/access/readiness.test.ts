@@ -2,8 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { type Check, readinessOf } from "#access/readiness/readiness.ts";
 import type { InstallationFacts, ReadinessFacts } from "#access/readiness/readiness-facts.ts";
-import type { Scope } from "#access/scopes.ts";
-import type { ApiKeyViewer, OAuthViewer } from "#access/viewer.ts";
+import type { ApiKeyViewer, OAuthViewer, Scope } from "#access/viewer.ts";
 
 const now = new Date("2026-06-01T00:00:00.000Z");
 const dayMs = 86_400_000;

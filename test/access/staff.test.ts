@@ -12,7 +12,7 @@ import {
   setStaffPassword,
   verifyPassword,
 } from "#access/people/staff.ts";
-import { createApp, createMerchant } from "#access/tenants/tenants.ts";
+import { createApp, createMerchant } from "#access/tenants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { describeOnBoth } from "#test/support/databases.ts";

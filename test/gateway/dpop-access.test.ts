@@ -1,7 +1,7 @@
 /** What an access token opens: every operation that an API key does, as far as token, grant and installation all go, and as the same installation. */
 import { randomUUID } from "node:crypto";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { scopes as allScopes, type Scope } from "#access/scopes.ts";
+import { scopes as allScopes, type Scope } from "#access/viewer.ts";
 import { callCart, cartsUrl, makeCart } from "#test/operations/cart-calls.ts";
 import { challenge, dpopChallengeFor, expectError } from "#test/support/expect-error.ts";
 import { type Contract, readContract } from "#test/support/openapi.ts";

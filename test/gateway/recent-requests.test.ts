@@ -2,7 +2,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { KyselyPlugin } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createRequestLog, failuresMax, keptDays, type NotedRequest, rowsMax, successesMax, sweepRequests } from "#access/requests/request-log.ts";
+import { createRequestLog, failuresMax, keptDays, type NotedRequest, rowsMax, successesMax, sweepRequests } from "#access/request-log.ts";
 import { sweeps } from "#app/sweeps.ts";
 import { createId } from "#foundation/ids.ts";
 import { createLog } from "#foundation/log.ts";

@@ -1,5 +1,5 @@
 /** A valid request of every operation, and the scope that the contract asks of it: written by hand from the contract, not from the service. */
-import type { Scope } from "#access/scopes.ts";
+import type { Scope } from "#access/viewer.ts";
 import { callCart, makeCart } from "#test/operations/cart-calls.ts";
 import { makeSession } from "#test/operations/checkout-calls.ts";
 import { receiver } from "#test/operations/webhook-calls.ts";

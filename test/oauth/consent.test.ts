@@ -1,7 +1,7 @@
 /** The consent page: what is granted is what was ticked, and the installation is there with it, or nothing is. */
 import { describe, expect, it } from "vitest";
-import type { Scope } from "#access/scopes.ts";
-import { changeInstallation, createInstallation, updateMerchant } from "#access/tenants/tenants.ts";
+import type { Scope } from "#access/viewer.ts";
+import { changeInstallation, createInstallation, updateMerchant } from "#access/tenants.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";

@@ -2,7 +2,7 @@
 import { exportJWK, generateKeyPair } from "jose";
 import { createOauthClient } from "#access/oauth/oauth-clients.ts";
 import { createStaff, prepareStaff } from "#access/people/staff.ts";
-import { createApp } from "#access/tenants/tenants.ts";
+import { createApp } from "#access/tenants.ts";
 import { inTransaction } from "#database/transaction.ts";
 import type { World } from "#test/support/world.ts";
 

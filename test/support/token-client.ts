@@ -5,7 +5,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from "jose";
 import { createSigningKeys } from "#access/oauth/signing-keys.ts";
-import { scopes as allScopes, type Scope } from "#access/scopes.ts";
+import { scopes as allScopes, type Scope } from "#access/viewer.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { createId } from "#foundation/ids.ts";
 import { type Answer, publicUrl, type World } from "./world.ts";

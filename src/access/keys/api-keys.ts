@@ -7,12 +7,9 @@ import { createId } from "#foundation/ids.ts";
 import type { Database } from "#database/connect.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import { sql } from "kysely";
-import type { AccessHappening } from "#access/access-happening.ts";
-import { dropCredentials } from "#access/credential-notices.ts";
-import { noteUse } from "#access/last-used.ts";
-import { isScope, type Scope } from "#access/scopes.ts";
-import { digestOf, matchesDigest, mintSecret, parseSecret } from "#access/secrets.ts";
-import type { ApiKeyViewer, CredentialOwner } from "#access/viewer.ts";
+import { type AccessEvent, dropCredentials } from "#access/access-events.ts";
+import { digestOf, matchesDigest, mintSecret, noteUse, parseSecret } from "#access/secrets.ts";
+import { type ApiKeyViewer, type CredentialOwner, isScope, type Scope } from "#access/viewer.ts";
 
 /** What the database says of a key and of what it belongs to. */
 export interface KeyRow {
@@ -125,7 +122,7 @@ export interface Access {
 export interface ApiKeyMade {
   readonly apiKeyId: string;
   readonly value: string;
-  readonly happened: readonly AccessHappening[];
+  readonly happened: readonly AccessEvent[];
 }
 
 /** Makes a key; its value is in the answer and nowhere else. A key may hold no scope that its installation lacks. */
@@ -170,7 +167,7 @@ export async function insertApiKey(transaction: Transaction, { now }: Pick<Acces
 }
 
 /** From its commit on the key is refused. Revoking twice is revoking once: the first time stands. */
-export async function revokeApiKey(transaction: Transaction, access: Access, apiKeyId: string): Promise<AccessHappening[]> {
+export async function revokeApiKey(transaction: Transaction, access: Access, apiKeyId: string): Promise<AccessEvent[]> {
   const key = await transaction
     .selectFrom("apiKey")
     .select(["id", "revokedAt"])
@@ -189,7 +186,7 @@ export async function revokeKeys(
   transaction: Transaction,
   { now }: Pick<Access, "now">,
   { column, value }: { readonly column: "id" | "installationId"; readonly value: string },
-): Promise<AccessHappening[]> {
+): Promise<AccessEvent[]> {
   const revoked = await transaction
     .updateTable("apiKey")
     .set((key) => ({ revokedAt: now, version: key("version", "+", 1) }))

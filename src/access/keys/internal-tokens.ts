@@ -5,11 +5,9 @@ import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import type { Access } from "./api-keys.ts";
-import { dropCredentials } from "#access/credential-notices.ts";
-import { noteUse } from "#access/last-used.ts";
-import type { Role } from "#access/scopes.ts";
-import { digestOf, matchesDigest, mintSecret, parseSecret } from "#access/secrets.ts";
-import type { TokenViewer } from "#access/viewer.ts";
+import { dropCredentials } from "#access/access-events.ts";
+import { digestOf, matchesDigest, mintSecret, noteUse, parseSecret } from "#access/secrets.ts";
+import type { Role, TokenViewer } from "#access/viewer.ts";
 
 /** What the database says of a token and of its merchant. */
 export interface TokenRow {

@@ -12,11 +12,10 @@ import { type Failure, fail } from "#foundation/failure.ts";
 import { isId } from "#foundation/ids.ts";
 import { suspensionOf } from "#access/keys/api-keys.ts";
 import { checkProof, useProof } from "./dpop.ts";
-import { noteUse } from "#access/last-used.ts";
-import { audienceOf, signingAlgorithms } from "./oauth-terms.ts";
-import { isScope } from "#access/scopes.ts";
+import { noteUse } from "#access/secrets.ts";
+import { audienceOf, signingAlgorithms } from "#access/authorization.ts";
+import { isScope, type OAuthViewer } from "#access/viewer.ts";
 import type { SigningKeys } from "./signing-keys.ts";
-import type { OAuthViewer } from "#access/viewer.ts";
 
 export interface PresentedToken {
   readonly token: string;

@@ -7,7 +7,7 @@ import { calculateJwkThumbprint, EmbeddedJWK, errors, type JWTPayload, type JWTV
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { type Failure, fail } from "#foundation/failure.ts";
-import { proofAlgorithms, signingAlgorithms } from "./oauth-terms.ts";
+import { proofAlgorithms, signingAlgorithms } from "#access/authorization.ts";
 
 /** How far the proof's clock may be from ours. */
 const skewSeconds = 60;

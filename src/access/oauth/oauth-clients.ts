@@ -5,8 +5,8 @@ import type { Reader, Transaction } from "#database/transaction.ts";
 import { fail, failAt } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { Access } from "#access/keys/api-keys.ts";
-import type { authMethods } from "./oauth-terms.ts";
-import { revokeGrants } from "./revoke-grants.ts";
+import type { authMethods } from "#access/authorization.ts";
+import { revokeGrants } from "./grants.ts";
 
 export interface OauthClientInput {
   readonly appId: string;

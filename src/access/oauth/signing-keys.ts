@@ -10,7 +10,7 @@ import { inTransaction, type Reader, type Transaction } from "#database/transact
 import type { Clock } from "#foundation/clock.ts";
 import { DecryptionFailed, type Keyring, type Place } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
-import { accessTokenSeconds, signingAlgorithms } from "./oauth-terms.ts";
+import { accessTokenSeconds, signingAlgorithms } from "#access/authorization.ts";
 
 export interface SigningKeys {
   /** All that are believed, those that will sign soon included. One that is asked for and not known is looked for, once a second at most. */

@@ -10,7 +10,7 @@ import { fail, failAt } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { Access } from "#access/keys/api-keys.ts";
 import { hashPassword, matchesPassword, passwordLength } from "./passwords.ts";
-import { revokeGrants } from "#access/oauth/revoke-grants.ts";
+import { revokeGrants } from "#access/oauth/grants.ts";
 
 export interface StaffViewer {
   readonly kind: "staff";

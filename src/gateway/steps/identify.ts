@@ -1,11 +1,10 @@
 /** Who asks: verifies the API key or the access token. Credentials of a suspended installation or merchant are refused, but where the operation says otherwise. */
 import { ownerOfRefused } from "#access/keys/api-keys.ts";
-import { serverMetadataPath } from "#access/oauth/oauth-terms.ts";
+import { type Door, serverMetadataPath } from "#access/authorization.ts";
 import type { IntegratorViewer } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
 import { createAdmission } from "#gateway/admission.ts";
 import type { Call, Step } from "#gateway/call.ts";
-import type { Door } from "#access/challenges.ts";
 import { type Authentication, authenticate } from "#http/caller.ts";
 import { isCredentialUseNoted, noteCredentialUse, verifyIntegrator } from "#gateway/integrator-credentials.ts";
 import type { Security } from "#mesh/operation-security.ts";

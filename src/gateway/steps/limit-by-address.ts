@@ -1,5 +1,5 @@
 /** Anonymous operations are limited by the caller's address; who sends a valid credential all the same is counted by that. */
-import { readAuthorization } from "#access/oauth/authorization.ts";
+import { readAuthorization } from "#access/authorization.ts";
 import { anonymous, type Viewer } from "#access/viewer.ts";
 import { Failure } from "#foundation/failure.ts";
 import { createAdmission } from "#gateway/admission.ts";

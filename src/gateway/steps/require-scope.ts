@@ -1,5 +1,5 @@
 /** Refuses a credential without the operation's scope before the body is read, so that an unscoped key learns nothing of the schema. */
-import type { Scope } from "#access/scopes.ts";
+import type { Scope } from "#access/viewer.ts";
 import { type Step } from "#gateway/call.ts";
 import { requireScope as requireScopeOf, type Security } from "#mesh/operation-security.ts";
 

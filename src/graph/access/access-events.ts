@@ -1,6 +1,6 @@
 /** Writes the events of installations and keys: each for the one installation that it is about. */
-import type { AccessHappening } from "#access/access-happening.ts";
-import { findExpiringKeys, noteExpiry } from "#access/keys/key-expiry.ts";
+import type { AccessEvent } from "#access/access-events.ts";
+import { findExpiringKeys, noteExpiry } from "#access/keys/manage-keys.ts";
 import type { Database } from "#database/connect.ts";
 import { handleDueRows } from "#database/due-rows.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
@@ -10,7 +10,7 @@ export interface AccessTelling extends Omit<Circumstances, "merchantId"> {
   readonly render: RenderSubject;
 }
 
-export async function tellAccess(transaction: Transaction, happened: readonly AccessHappening[], telling: AccessTelling): Promise<void> {
+export async function tellAccess(transaction: Transaction, happened: readonly AccessEvent[], telling: AccessTelling): Promise<void> {
   for (const [merchantId, its] of Map.groupBy(happened, (happening) => happening.merchantId))
     await writeEvents(transaction, its, { ...telling, merchantId, fannedOutAt: null });
 }

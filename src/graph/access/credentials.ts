@@ -2,8 +2,8 @@
 import { z } from "zod";
 import { createApiKey, revokeApiKey } from "#access/keys/api-keys.ts";
 import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
-import { type ApiKeyRow, findInternalTokens, type InternalTokenRow } from "#access/tenants/read-tenants.ts";
-import { overlapHours, rotateApiKey } from "#access/keys/rotate-key.ts";
+import { type ApiKeyRow, findInternalTokens, type InternalTokenRow } from "#access/tenants.ts";
+import { overlapHours, rotateApiKey } from "#access/keys/manage-keys.ts";
 import { isPerson } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";

@@ -1,8 +1,6 @@
 /** Who the caller is: the viewer with its key, installation, app and merchant, and the limits it is held to. */
-import { credentialBuckets, quotas, scaledQuota } from "#access/limits.ts";
-import { apiKeyList, type ApiKeyRow, installationList } from "#access/tenants/read-tenants.ts";
-import { type Scope, scopeDescriptions } from "#access/scopes.ts";
-import { isIntegrator } from "#access/viewer.ts";
+import { credentialBuckets, isIntegrator, quotas, scaledQuota, type Scope, scopeDescriptions } from "#access/viewer.ts";
+import { apiKeyList, type ApiKeyRow, installationList } from "#access/tenants.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { everybody, integrators, ownerOf, readers, staff } from "#graph/callers.ts";
 import { ApiKeyRef, AppRef, InstallationRef, MerchantRef, OAuthGrantRef, ViewerRef } from "#graph/refs.ts";

@@ -1,6 +1,6 @@
 /** Letting in and shutting out: merchants, apps and installations. */
 import { z } from "zod";
-import { changeInstallation, createApp, createInstallation, createMerchant, updateMerchant } from "#access/tenants/tenants.ts";
+import { changeInstallation, createApp, createInstallation, createMerchant, updateMerchant } from "#access/tenants.ts";
 import { reindexMerchant } from "#commerce/search/index-products.ts";
 import { builder } from "#graph/builder.ts";
 import { platform, staff } from "#graph/callers.ts";

@@ -1,6 +1,6 @@
 /** OAuth as its clients see it: how they get tokens, and what a merchant granted to them. */
-import { accessTokenSeconds, authMethods, oauthPaths, signingAlgorithms } from "#access/oauth/oauth-terms.ts";
-import { scopeDescriptions } from "#access/scopes.ts";
+import { accessTokenSeconds, authMethods, oauthPaths, signingAlgorithms } from "#access/authorization.ts";
+import { scopeDescriptions } from "#access/viewer.ts";
 import { builder } from "#graph/builder.ts";
 import { readers } from "#graph/callers.ts";
 import { InstallationRef, OAuthGrantRef } from "#graph/refs.ts";

@@ -1,5 +1,5 @@
 /** Merchants, apps, installations, keys and tokens: the types and the lists. */
-import { apiKeyList, appList, installationList, internalTokenList, merchantList } from "#access/tenants/read-tenants.ts";
+import { apiKeyList, appList, installationList, internalTokenList, merchantList } from "#access/tenants.ts";
 import { listLimit, type ProductList } from "#commerce/catalog/read-products.ts";
 import { type ProductSummary, toSummary } from "#commerce/catalog/render-product.ts";
 import { builder, defineEnum } from "#graph/builder.ts";

@@ -1,12 +1,20 @@
-/** What the checkout page needs of the floors beside and below it: the graph, run as the buyer of one session, and rules that the graph has no field for. */
+/** What the checkout page works with: the graph, executed as the buyer of one session, the rules of addresses, and rate limits. */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { BuyerViewer } from "#access/viewer.ts";
-import type { DoOnce } from "#database/idempotency.ts";
+import { parse } from "graphql";
+import type { Bucket, BuyerViewer } from "#access/viewer.ts";
+import { checkAddress } from "#commerce/addresses/check-address.ts";
 import type { Database } from "#database/connect.ts";
-import type { Reader, Transaction } from "#database/transaction.ts";
+import type { DoOnce } from "#database/idempotency.ts";
+import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
-import type { FailureDetail } from "#foundation/failure.ts";
+import { Failure, type FailureDetail } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
+import { createContext, type GraphServices } from "#graph/context.ts";
+import { addressKey } from "#http/caller.ts";
+import { limitFailure, type RateLimiter, takeOne } from "#http/rate-limiter.ts";
+import { ownDocument } from "#mesh/compile-document.ts";
+import { failureOfError } from "#mesh/public-error.ts";
+import type { Run } from "#mesh/run.ts";
 
 export interface AskedOfGraph {
   readonly viewer: BuyerViewer;
@@ -16,22 +24,6 @@ export interface AskedOfGraph {
 
 /** Throws the failure of the one root field; else its value. */
 export type RunField = <Value>(asked: AskedOfGraph, transaction?: Transaction) => Promise<Value>;
-
-/** A session as its secret finds it. */
-export interface SessionPage {
-  readonly sessionId: string;
-  readonly merchantId: string;
-  readonly cartId: string;
-  /** Of the cookie of the browser that has it; null: nobody has done anything there. */
-  readonly holderDigest: Buffer | null;
-}
-
-export interface PageHolder {
-  readonly sessionId: string;
-  readonly digest: Buffer;
-  /** Also where another browser has it. */
-  readonly takesOver: boolean;
-}
 
 export type AddressPart =
   | "recipientName"
@@ -48,11 +40,6 @@ export type AddressPart =
   | "email";
 
 export type TypedAddress = Readonly<Partial<Record<AddressPart, string>>>;
-
-export interface AddressForm {
-  readonly fields: readonly { readonly name: AddressPart; readonly isRequired: boolean }[];
-  readonly regions: readonly { readonly code: string; readonly name: string; readonly localName: string }[];
-}
 
 /** Each throws `rate_limited` when it is used up. */
 export interface CheckoutLimits {
@@ -73,11 +60,80 @@ export interface CheckoutServices {
   readonly doOnce: DoOnce;
   /** Compiles a document of one root field. */
   readonly compile: (document: string) => RunField;
-  readonly findPage: (reader: Reader, secret: string) => Promise<SessionPage | undefined>;
-  /** False: another browser has it. */
-  readonly holdPage: (transaction: Transaction, holder: PageHolder) => Promise<boolean>;
-  readonly addressForm: (countryCode: string) => AddressForm;
   /** What the strict rules of its country say against it. */
   readonly addressFaults: (address: TypedAddress) => readonly FailureDetail[];
   readonly limits: CheckoutLimits;
+}
+
+export interface CheckoutOptions {
+  readonly services: GraphServices;
+  readonly run: Run;
+  readonly limiter: RateLimiter;
+  readonly log: Log;
+}
+
+export const createCheckoutServices = ({ services, run, limiter, log }: CheckoutOptions): CheckoutServices => ({
+  db: services.db,
+  clock: services.clock,
+  publicUrl: services.publicUrl,
+  log,
+  doOnce: services.doOnce,
+  compile: (document) => runnerOf(document, run, services),
+  addressFaults,
+  limits: createLimits(limiter),
+});
+
+/** Runs one document of the page as the buyer of its session. */
+function runnerOf(text: string, run: Run, services: GraphServices): RunField {
+  const document = ownDocument(parse(text), "A document of the checkout page");
+  return async <Value>({ viewer, requestId, variables }: Parameters<RunField>[0], transaction?: Parameters<RunField>[1]) => {
+    const { data, errors } = await run(document, createContext(services, { viewer, requestId }, transaction), { variables });
+    const [error] = errors ?? [];
+    if (error !== undefined) throw failureOfError(error);
+    return Object.values(data ?? {})[0] as Value;
+  };
+}
+
+function addressFaults(address: TypedAddress): readonly FailureDetail[] {
+  try {
+    checkAddress(address, "strict");
+    return [];
+  } catch (error) {
+    if (error instanceof Failure) return error.parts.details ?? [];
+    throw error;
+  }
+}
+
+type Counted = readonly [bucket: Bucket, key: string];
+
+const secrets = ({ ip }: FastifyRequest): readonly Counted[] => [["auth-fail", `checkout:${addressKey(ip)}`]];
+// Those of the cart are counted together with those that are tried over REST.
+const codes = ({ ip }: FastifyRequest, cartId: string): readonly Counted[] => [
+  ["promo-fail", cartId],
+  ["promo-fail-credential", `checkout:${addressKey(ip)}`],
+];
+
+function createLimits(limiter: RateLimiter): CheckoutLimits {
+  const requireLeft = async (counted: readonly Counted[]): Promise<void> => {
+    for (const [bucket, key] of counted) {
+      const state = await limiter.peek(bucket, key);
+      if (state !== undefined && state.remaining === 0) throw limitFailure("rate_limited", state);
+    }
+  };
+  const count = async (counted: readonly Counted[]): Promise<void> => {
+    let exceeded: Error | undefined;
+    for (const [bucket, key] of counted) {
+      const state = await limiter.consume(bucket, key);
+      if (state?.isExceeded === true) exceeded = limitFailure("rate_limited", state);
+    }
+    // Of many at once, one that comes too late learns no more than that.
+    if (exceeded !== undefined) throw exceeded;
+  };
+  return {
+    takeAddress: async (request, reply) => takeOne(limiter, reply, { bucket: "anon-read", key: addressKey(request.ip) }),
+    requireSecretsLeft: (request) => requireLeft(secrets(request)),
+    countWrongSecret: (request) => count(secrets(request)),
+    requireCodesLeft: (request, cartId) => requireLeft(codes(request, cartId)),
+    countWrongCode: (request, cartId) => count(codes(request, cartId)),
+  };
 }

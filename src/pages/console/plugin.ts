@@ -9,8 +9,20 @@ import { type RateLimiter, takeOne } from "#http/rate-limiter.ts";
 import { refuseOtherMethods } from "#http/server.ts";
 import type { GraphServices } from "#graph/context.ts";
 import { appendAudit } from "#access/audit.ts";
-import { createSignIn, type LoginLimit, nothingTyped, type SignIn, type SignInFault, signInFault, typedIn } from "#access/people/sign-in.ts";
-import { createStaffSession, endStaffSession, findStaffSession, recordSessionUse, type StaffSession } from "#access/people/staff-sessions.ts";
+import {
+  createSignIn,
+  createStaffSession,
+  endStaffSession,
+  findStaffSession,
+  type LoginLimit,
+  nothingTyped,
+  recordSessionUse,
+  type SignIn,
+  type SignInFault,
+  signInFault,
+  type StaffSession,
+  typedIn,
+} from "#access/people/staff-sessions.ts";
 import type { StaffViewer } from "#access/people/staff.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";

@@ -1,5 +1,5 @@
 /** The example queries as GraphiQL's picker shows them: grouped by who runs them, each group with the roles whose tokens it is open to. */
-import { type Role, roles } from "#access/scopes.ts";
+import { type Role, roles } from "#access/viewer.ts";
 import { analystExamples } from "./analyst-examples.ts";
 import { exampleQueries, type ExampleQuery } from "./example-queries.ts";
 import { cartWay, orderWay } from "./example-ways.ts";

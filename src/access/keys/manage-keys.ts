@@ -1,9 +1,9 @@
 /** A key's successor: made like the key itself, which goes on working beside it for a while and then ends. */
-import { type Expression, sql } from "kysely";
+import { type Expression, type RawBuilder, sql } from "kysely";
 import { fail } from "#foundation/failure.ts";
-import type { Transaction } from "#database/transaction.ts";
+import type { Reader, Transaction } from "#database/transaction.ts";
+import { type AccessEvent, dropCredentials } from "#access/access-events.ts";
 import { type Access, type ApiKeyMade, insertApiKey } from "./api-keys.ts";
-import { dropCredentials } from "#access/credential-notices.ts";
 
 export const overlapHours = { max: 168, usual: 24 } as const;
 const hourMs = 3_600_000;
@@ -83,4 +83,41 @@ function statusOf({ revokedAt, expiresAt, rotatesTo }: Ended, now: Date): "activ
 function noticesPast(expiresAt: Date, now: Date): Expression<number> {
   const hoursLeft = (expiresAt.getTime() - now.getTime()) / hourMs;
   return sql<number>`greatest(expiry_notices, ${hoursLeft <= 24 ? 2 : hoursLeft <= 168 ? 1 : 0}::integer)`;
+}
+
+/** Keys that end soon: their installations are told seven days before and one day before, each once. A key that lives for less is not announced. */
+const hour = 3_600_000;
+
+/** Still to be told, by the clock. */
+function isDue(now: Date): RawBuilder<boolean> {
+  const [inOneDay, inSevenDays] = [24, 168].map((hours) => new Date(now.getTime() + hours * hour));
+  return sql<boolean>`revoked_at is null and expires_at > ${now} and (
+    expiry_notices < 2 and expires_at <= ${inOneDay} and created_at <= expires_at - interval '24 hours'
+    or expiry_notices < 1 and expires_at <= ${inSevenDays} and created_at <= expires_at - interval '168 hours')`;
+}
+
+interface KeysDue {
+  readonly now: Date;
+  /** Those behind this id. */
+  readonly after: string;
+  readonly rowsMax: number;
+}
+
+export function findExpiringKeys(reader: Reader, { now, after, rowsMax }: KeysDue): Promise<{ id: string }[]> {
+  return reader.selectFrom("apiKey").select("id").where(isDue(now)).where("id", ">", after).orderBy("id").limit(rowsMax).execute();
+}
+
+/** Nothing where somebody else has done it meanwhile. */
+export async function noteExpiry(transaction: Transaction, { now }: Pick<Access, "now">, apiKeyId: string): Promise<AccessEvent[]> {
+  const inOneDay = new Date(now.getTime() + 24 * hour);
+  const noted = await transaction
+    .updateTable("apiKey")
+    .set((key) => ({ expiryNotices: sql<number>`case when expires_at <= ${inOneDay} then 2 else 1 end`, version: key("version", "+", 1) }))
+    .where("id", "=", apiKeyId)
+    .where(isDue(now))
+    .returning(["merchantId", "installationId", "version"])
+    .executeTakeFirst();
+  if (noted === undefined) return [];
+  const { version, ...owner } = noted;
+  return [{ type: "api_key.expiring", id: apiKeyId, ...owner, previous: { version: version - 1 } }];
 }

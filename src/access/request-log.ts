@@ -2,12 +2,14 @@
  * What apps sent over REST, for whoever looks for what went wrong: noted in memory when a request is answered, written behind it, many rows at a time. It
  * is a sample, so that the busiest app costs no more than this, and no request ever waits for it or fails with it.
  */
-import { sql } from "kysely";
-import type { CredentialOwner } from "#access/viewer.ts";
+import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { firstIdAt } from "#foundation/ids.ts";
 import type { Log } from "#foundation/log.ts";
+import type { ApiRequestTable, Tables } from "#database/tables.ts";
+import type { Reader } from "#database/transaction.ts";
+import type { CredentialOwner } from "./viewer.ts";
 
 export interface NotedRequest extends CredentialOwner {
   readonly id: string;
@@ -125,4 +127,22 @@ export async function sweepRequests(db: Database, now: Date, signal?: AbortSigna
     total += deleted;
     if (deleted < sweptAtOnce || signal?.aborted === true) return total;
   }
+}
+
+/** What an installation's credentials sent over REST, as far as it is kept. */
+export type ApiRequestRow = Selectable<ApiRequestTable>;
+
+interface RequestFilter {
+  readonly installationId: string;
+  readonly isFailedOnly: boolean;
+}
+
+/** Still to be ordered, paged or counted. */
+export function requestList(
+  reader: Reader,
+  { installationId, isFailedOnly }: RequestFilter,
+): SelectQueryBuilder<Tables, "apiRequest", ApiRequestRow> {
+  const list = reader.selectFrom("apiRequest").selectAll("apiRequest").where("installationId", "=", installationId);
+  // As the index has it, which a parameter would not be seen to be.
+  return isFailedOnly ? list.where(sql<boolean>`api_request.status >= 400`) : list;
 }

@@ -1,13 +1,14 @@
 /** Merchants, the apps that integrate with them, and installations: an app let in by a merchant with some scopes. */
-import { type FailureConflict, fail, failAt } from "#foundation/failure.ts";
+import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
+import { fail, failAt, type FailureConflict } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { brokenConstraint, sqlState, uniqueViolation } from "#database/database-errors.ts";
-import { type Transaction } from "#database/transaction.ts";
-import type { AccessHappening } from "#access/access-happening.ts";
-import { type Access, revokeKeys } from "#access/keys/api-keys.ts";
-import { dropCredentials } from "#access/credential-notices.ts";
-import { revokeGrants } from "#access/oauth/revoke-grants.ts";
-import type { Scope } from "#access/scopes.ts";
+import type { Reader, Transaction } from "#database/transaction.ts";
+import type { ApiKeyTable, AppTable, InstallationTable, InternalTokenTable, MerchantTable, Tables } from "#database/tables.ts";
+import { type AccessEvent, dropCredentials } from "./access-events.ts";
+import { type Access, revokeKeys } from "./keys/api-keys.ts";
+import { revokeGrants } from "./oauth/grants.ts";
+import type { Scope } from "./viewer.ts";
 
 export interface MerchantInput {
   readonly slug: string;
@@ -116,7 +117,7 @@ export type InstallationChange = { readonly installationId: string } & (
 );
 
 /** Uninstalling is for good and revokes the installation's keys and grants with it. */
-export async function changeInstallation(transaction: Transaction, access: Access, change: InstallationChange): Promise<AccessHappening[]> {
+export async function changeInstallation(transaction: Transaction, access: Access, change: InstallationChange): Promise<AccessEvent[]> {
   const current = await transaction
     .selectFrom("installation")
     .select(["id", "merchantId", "status", "scopes", "version"])
@@ -165,3 +166,92 @@ function conflictOf(
 ): FailureConflict {
   return { resource, id: row.id, currentStatus: row.status, currentVersion: row.version, reason, data: {} };
 }
+
+/** Without what only orders and readiness need to know. */
+export type MerchantRow = Omit<Selectable<MerchantTable>, "referenceKey" | "suspendedAt">;
+export type AppRow = Selectable<AppTable>;
+export type InstallationRow = Omit<Selectable<InstallationTable>, "suspendedAt">;
+export type ApiKeyRow = Omit<Selectable<ApiKeyTable>, "digest" | "expiryNotices">;
+export type InternalTokenRow = Omit<Selectable<InternalTokenTable>, "digest" | "tokenId">;
+
+const merchantColumns = [
+  "id",
+  "slug",
+  "name",
+  "mode",
+  "status",
+  "defaultLocale",
+  "defaultMarket",
+  "catalogVersion",
+  "version",
+  "createdAt",
+  "updatedAt",
+] as const;
+const appColumns = ["id", "name", "publisher", "createdAt"] as const;
+const installationColumns = ["id", "merchantId", "appId", "status", "scopes", "version", "installedAt", "updatedAt"] as const;
+const apiKeyColumns = [
+  "id",
+  "merchantId",
+  "installationId",
+  "keyId",
+  "name",
+  "mode",
+  "lastFour",
+  "scopes",
+  "createdAt",
+  "expiresAt",
+  "revokedAt",
+  "lastUsedAt",
+  "rotatesTo",
+  "version",
+] as const;
+const tokenColumns = ["id", "merchantId", "name", "role", "lastFour", "createdAt", "expiresAt", "revokedAt", "lastUsedAt"] as const;
+
+/** One text however many ids there are, so that it is prepared once. */
+const oneOf = (ids: readonly string[]): RawBuilder<boolean> => sql<boolean>`id = any(${ids}::text[])`;
+
+export const findMerchants = (reader: Reader, ids: readonly string[]): Promise<MerchantRow[]> =>
+  reader.selectFrom("merchant").select(merchantColumns).where(oneOf(ids)).execute();
+
+export const findApps = (reader: Reader, ids: readonly string[]): Promise<AppRow[]> =>
+  reader.selectFrom("app").select(appColumns).where(oneOf(ids)).execute();
+
+export const findInstallations = (reader: Reader, ids: readonly string[]): Promise<InstallationRow[]> =>
+  reader.selectFrom("installation").select(installationColumns).where(oneOf(ids)).execute();
+
+export const findApiKeys = (reader: Reader, ids: readonly string[]): Promise<ApiKeyRow[]> =>
+  reader.selectFrom("apiKey").select(apiKeyColumns).where(oneOf(ids)).execute();
+
+export const findInternalTokens = (reader: Reader, ids: readonly string[]): Promise<InternalTokenRow[]> =>
+  reader.selectFrom("internalToken").select(tokenColumns).where(oneOf(ids)).execute();
+
+/** Null: of all merchants. */
+type Owner = string | null;
+
+/* The lists are queries still to be paged or counted; the graph says which. */
+
+export const merchantList = (reader: Reader, owner: Owner): SelectQueryBuilder<Tables, "merchant", MerchantRow> =>
+  reader
+    .selectFrom("merchant")
+    .select(merchantColumns)
+    .$if(owner !== null, (query) => query.where("id", "=", owner ?? ""));
+
+export const appList = (reader: Reader): SelectQueryBuilder<Tables, "app", AppRow> => reader.selectFrom("app").select(appColumns);
+
+export const installationList = (reader: Reader, owner: Owner): SelectQueryBuilder<Tables, "installation", InstallationRow> =>
+  reader
+    .selectFrom("installation")
+    .select(installationColumns)
+    .$if(owner !== null, (query) => query.where("merchantId", "=", owner ?? ""));
+
+export const apiKeyList = (reader: Reader, owner: Owner): SelectQueryBuilder<Tables, "apiKey", ApiKeyRow> =>
+  reader
+    .selectFrom("apiKey")
+    .select(apiKeyColumns)
+    .$if(owner !== null, (query) => query.where("merchantId", "=", owner ?? ""));
+
+export const internalTokenList = (reader: Reader, owner: Owner): SelectQueryBuilder<Tables, "internalToken", InternalTokenRow> =>
+  reader
+    .selectFrom("internalToken")
+    .select(tokenColumns)
+    .$if(owner !== null, (query) => query.where("merchantId", "=", owner ?? ""));

@@ -1,0 +1,82 @@
+/** Reads the value of an `Authorization` header (RFC 9110 section 11.6.2): exactly one, a scheme that is known and one token68. */
+import { fail, type Failure, type FailureCode } from "#foundation/failure.ts";
+
+const form = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) +([0-9A-Za-z._~+/-]+=*)$/;
+
+const schemes = ["bearer", "dpop"] as const;
+export type Scheme = (typeof schemes)[number];
+
+export interface Authorization {
+  readonly scheme: Scheme;
+  readonly token: string;
+}
+
+/** Undefined when there is no credential at all. */
+export function readAuthorization(values: readonly string[]): Authorization | undefined {
+  const [value, second] = values;
+  if (value === undefined) return undefined;
+  if (second !== undefined) throw fail("credentials_malformed", { message: "There is more than one Authorization header." });
+  const [, name, token] = form.exec(value.trim()) ?? [];
+  const scheme = schemes.find((known) => known === name?.toLowerCase());
+  if (scheme === undefined || token === undefined) {
+    throw fail("credentials_malformed", { message: "The Authorization header must be `Bearer` and the key, or `DPoP` and the access token." });
+  }
+  return { scheme, token };
+}
+
+/** What a door takes. */
+export interface Door {
+  readonly publicUrl: string;
+  /** The first is answered with where nobody can tell what was meant. */
+  readonly schemes: readonly [Scheme, ...Scheme[]];
+  /** Where to turn to; a sentence. */
+  readonly hint?: string;
+}
+
+/** RFC 6750 section 3: nothing is called wrong where nothing was sent. */
+export function challenge(failure: Failure, { publicUrl, schemes, hint }: Door, used: Scheme = schemes[0]): Failure {
+  const meant = isOfTokens(failure.code) ? "dpop" : used;
+  const scheme = schemes.includes(meant) ? meant : schemes[0];
+  const value =
+    failure.code === "credentials_missing"
+      ? schemes.map((open) => challengeOf(open, publicUrl)).join(", ")
+      : challengeOf(scheme, publicUrl, { error: failure.code.startsWith("dpop_proof_") ? "invalid_dpop_proof" : "invalid_token" });
+  const message = hint === undefined ? failure.message : `${failure.message} ${hint}`;
+  return fail(failure.code, { ...failure.parts, message, headers: { ...failure.parts.headers, "www-authenticate": value } });
+}
+
+const isOfTokens = (code: FailureCode): boolean => code.startsWith("oauth_token_") || code.startsWith("dpop_proof_");
+
+/** `Bearer` for API keys (RFC 6750), `DPoP` for access tokens (RFC 9449 section 7.1, with RFC 9728 section 5.1). */
+export function challengeOf(scheme: Scheme, publicUrl: string, parameters: Readonly<Record<string, string>> = {}): string {
+  const before = scheme === "bearer" ? { realm: publicUrl } : { algs: signingAlgorithms.join(" ") };
+  const after = scheme === "bearer" ? {} : { resource_metadata: `${publicUrl}${resourceMetadataPath}` };
+  const pairs = Object.entries({ ...before, ...parameters, ...after }).map(([name, value]) => `${name}="${value}"`);
+  return `${scheme === "bearer" ? "Bearer" : "DPoP"} ${pairs.join(", ")}`;
+}
+
+/** JWS algorithms of access tokens and of proofs, as metadata names them. */
+export const signingAlgorithms = ["ES256", "EdDSA"] as const;
+
+/** What proofs are taken with: RFC 9864 has a name of its own for EdDSA on Ed25519, and client libraries sign their proofs under it. */
+export const proofAlgorithms = [...signingAlgorithms, "Ed25519"] as const;
+
+export const accessTokenSeconds = 600;
+
+export const oauthPaths = {
+  authorization: "/oauth/authorize",
+  token: "/oauth/token",
+  revocation: "/oauth/revoke",
+  pushedAuthorizationRequest: "/oauth/par",
+  jwks: "/oauth/jwks",
+} as const;
+
+export const authMethods = ["none", "private_key_jwt"] as const;
+
+/** RFC 8414. */
+export const serverMetadataPath = "/.well-known/oauth-authorization-server";
+/** RFC 9728. */
+export const resourceMetadataPath = "/.well-known/oauth-protected-resource";
+
+/** What access tokens are for: the `aud` of each, and the resource that metadata describes. */
+export const audienceOf = (publicUrl: string): string => `${publicUrl}/api`;

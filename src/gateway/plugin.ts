@@ -1,0 +1,90 @@
+/** The REST API: the twenty operations of `schema/operations` with their policies, and the OpenAPI document that describes them. */
+import type { FastifyInstance, FastifyPluginAsync } from "fastify";
+import type { Credentials } from "#access/credentials.ts";
+import type { RequestLog } from "#access/request-log.ts";
+import { parseAcceptLanguage } from "#foundation/locales.ts";
+import type { Log } from "#foundation/log.ts";
+import { createContext, type GraphContext, type GraphServices, type Source } from "#graph/context.ts";
+import { addressKey } from "#http/caller.ts";
+import type { RateLimiter } from "#http/rate-limiter.ts";
+import { refuseOtherMethods } from "#http/server.ts";
+import type { Run } from "#mesh/run.ts";
+import { oauthPaths } from "#access/authorization.ts";
+import type { ApiDescription } from "./api-description.ts";
+import type { Call, GatewayServices } from "./call.ts";
+import { mountOperations } from "./operations.ts";
+import { createDetour, type RunPublic } from "./replica-fallback.ts";
+
+export interface GatewayOptions {
+  readonly api: ApiDescription;
+  readonly run: Run;
+  readonly services: GraphServices;
+  readonly limiter: RateLimiter;
+  readonly credentials: Credentials;
+  readonly requests: Pick<RequestLog, "note">;
+  readonly log: Log;
+}
+
+export const gatewayPlugin: FastifyPluginAsync<GatewayOptions> = async (server, { api, run, services, limiter, credentials, requests, log }) => {
+  const { db, clock, publicUrl } = services;
+  const execute = executorOf(run, services, createDetour(services, { log }));
+  mountOperations(server, { db, clock, publicUrl, limiter, credentials, noteRequest: requests.note, execute }, api.operations);
+  mountDocument(server, JSON.stringify(addressed(api.document, publicUrl), null, 2));
+};
+
+/** Runs the document of a REST operation for its caller. */
+function executorOf(run: Run, services: GraphServices, runPublic: RunPublic): GatewayServices["execute"] {
+  return (call, once) => {
+    const { operation, viewer, requestId, request, variables } = call;
+    const { id, document, languageField, security } = operation;
+    // Only an operation that says so in `Vary` may answer by Accept-Language.
+    const languages = languageField === null ? [] : parseAcceptLanguage(request.headers["accept-language"]);
+    const caller = {
+      viewer,
+      requestId,
+      languages,
+      operationId: id,
+      client: addressKey(request.ip),
+      once,
+      onOnce: once === null ? undefined : recorderOf(call),
+    };
+    const runOn = (source?: Source): ReturnType<Run> => run(document, createContext(services, { ...caller, source }), { variables });
+    return security.kind === "anonymous" ? runPublic(runOn) : runOn();
+  };
+}
+
+const recorderOf =
+  (call: Call): GraphContext["onOnce"] =>
+  (answer) => {
+    call.recorded = answer;
+  };
+
+function mountDocument(server: FastifyInstance, document: string): void {
+  server.get("/openapi.json", (_request, reply) =>
+    reply
+      .header("access-control-allow-origin", "*")
+      .header("cache-control", "public, max-age=60")
+      .type("application/json; charset=utf-8")
+      .send(document),
+  );
+  refuseOtherMethods(server, "/openapi.json", ["GET"]);
+}
+
+/** The OpenAPI document as a service serves it: every address in it is one of this service, also where that stands below a path of its own. */
+type Part = Readonly<Record<string, unknown>>;
+
+const own: ReadonlySet<string> = new Set(Object.values(oauthPaths));
+
+/** The document itself names no host. */
+export function addressed(document: Part, publicUrl: string): Part {
+  const complete = (part: unknown, name = ""): unknown => {
+    if (typeof part === "string") return isAddress(part, name) ? publicUrl + part : part;
+    if (Array.isArray(part)) return part.map((item) => complete(item));
+    if (typeof part !== "object" || part === null) return part;
+    return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, complete(value, key)]));
+  };
+  return { ...(complete(document) as Part), servers: [{ url: publicUrl, description: "This service." }] };
+}
+
+const isAddress = (text: string, name: string): boolean =>
+  (name === "url" && (text === "/docs" || text.startsWith("/docs/"))) || (name.endsWith("Url") && own.has(text));
