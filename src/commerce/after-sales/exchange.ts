@@ -3,8 +3,8 @@
  * no part of what was ordered, so the order's lines count nothing of it. Sent once the thing is there; whatever of it is refused then is not sent.
  */
 import { giveBackStock, reserveStock } from "#commerce/inventory/reservations.ts";
-import type { OrderTenant } from "#commerce/orders/change-order.ts";
-import type { OrderHappening } from "#commerce/orders/order-events.ts";
+import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
+import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import { refuseOrder } from "#commerce/orders/order-checks.ts";
 import type { LineQuantity, OrderAggregate, OrderFulfillment, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { FulfillmentStatus } from "#commerce/orders/order-states.ts";
@@ -22,7 +22,7 @@ export const sendsReplacement = ({ kind }: Pick<OrderReturn, "kind">): boolean =
 export const staysWithBuyer = ({ kind }: Pick<OrderReturn, "kind">): boolean => kind === "repair" || kind === "replacement";
 
 /** Refused where nothing is left to send: what was promised to somebody else is not promised again. */
-export async function createReplacement(transaction: Transaction, tenant: OrderTenant, { order, found }: Replaced): Promise<OrderHappening[]> {
+export async function createReplacement(transaction: Transaction, tenant: OrderCommandContext, { order, found }: Replaced): Promise<OrderEvent[]> {
   const lines = stockOf(order, found, found.lines);
   const shortages = await reserveStock(transaction, tenant, lines);
   if (shortages.length > 0) throw refuseOrder("invalid_state", order, { reason: "exchange_out_of_stock", data: { shortages } });
@@ -36,7 +36,7 @@ export async function createReplacement(transaction: Transaction, tenant: OrderT
     .insertInto("fulfillmentLine")
     .values(found.lines.map(({ lineId, quantity }) => ({ fulfillmentId: id, orderLineId: lineId, quantity })))
     .execute();
-  const created: OrderHappening[] = [{ type: "fulfillment.created", id }];
+  const created: OrderEvent[] = [{ type: "fulfillment.created", id }];
   return found.kind === "exchange" ? [{ type: "exchange.created", id: found.id }, ...created] : created;
 }
 
@@ -47,7 +47,7 @@ function typeOf({ lines, delivery }: OrderAggregate, found: Replaced["found"]): 
 }
 
 /** The return will not be. Nothing where nothing is to be sent, or it has left. */
-export async function cancelReplacement(transaction: Transaction, tenant: OrderTenant, { order, found }: Replaced): Promise<OrderHappening[]> {
+export async function cancelReplacement(transaction: Transaction, tenant: OrderCommandContext, { order, found }: Replaced): Promise<OrderEvent[]> {
   return cutReplacement(transaction, tenant, { order, found, keep: [] });
 }
 
@@ -59,9 +59,9 @@ export interface ReplacementCut extends Replaced {
 /** Sends less, or nothing, of what has not left yet, and gives the stock of the rest back. */
 export async function cutReplacement(
   transaction: Transaction,
-  tenant: OrderTenant,
+  tenant: OrderCommandContext,
   { order, found, keep }: ReplacementCut,
-): Promise<OrderHappening[]> {
+): Promise<OrderEvent[]> {
   const fulfillment = replacementOf(order, found);
   if (fulfillment === undefined || !here.has(fulfillment.status)) return [];
   const kept = new Map(keep.map(({ lineId, quantity }) => [lineId, quantity]));
@@ -123,7 +123,7 @@ interface WrittenCut {
 }
 
 /** A fulfillment that is canceled still tells what it was to send. */
-async function writeCut(transaction: Transaction, { now }: OrderTenant, { fulfillment, dropped, isCanceled }: WrittenCut): Promise<void> {
+async function writeCut(transaction: Transaction, { now }: OrderCommandContext, { fulfillment, dropped, isCanceled }: WrittenCut): Promise<void> {
   await transaction
     .updateTable("fulfillment")
     .set((row) => ({ version: row("version", "+", 1), updatedAt: now, ...(isCanceled ? { status: "canceled" as const } : {}) }))

@@ -2,8 +2,8 @@
  * Settles a return that was inspected. Money for what was accepted goes back; of an exchange or a replacement what is sent instead must have left;
  * what was repaired or replaced is the buyer's as before. Nothing is left open after it.
  */
-import type { ChangedPart, OrderOutcome, OrderTenant } from "#commerce/orders/change-order.ts";
-import type { OrderHappening } from "#commerce/orders/order-events.ts";
+import type { ChangedPart, OrderOutcome, OrderCommandContext } from "#commerce/orders/change-order.ts";
+import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn, OrderWarranty } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
@@ -16,7 +16,7 @@ import { refuseReturn } from "./return-rules.ts";
 import { requireSettleable, settleReturn } from "./settle-return.ts";
 import { useBenefits, voidWarranties } from "./warranty-claims.ts";
 
-export function closeReturn(transaction: Transaction, tenant: OrderTenant, target: ReturnTarget): Promise<ChangedPart> {
+export function closeReturn(transaction: Transaction, tenant: OrderCommandContext, target: ReturnTarget): Promise<ChangedPart> {
   return changeReturn(transaction, tenant, {
     target,
     step: "close",
@@ -30,8 +30,8 @@ function requireClosable({ order, found }: FoundReturn): void {
   if (found.kind !== "repair" && !sendsReplacement(found)) requireSettleable({ order, found, units: acceptedUnits(found) });
 }
 
-async function close(transaction: Transaction, tenant: OrderTenant, { order, found }: FoundReturn): Promise<OrderOutcome> {
-  const closed: OrderHappening = { type: "return.closed", id: found.id };
+async function close(transaction: Transaction, tenant: OrderCommandContext, { order, found }: FoundReturn): Promise<OrderOutcome> {
+  const closed: OrderEvent = { type: "return.closed", id: found.id };
   await moveReturn(transaction, tenant, { id: found.id, status: "closed" });
   if (staysWithBuyer(found)) {
     await moveOrderLines(
@@ -88,7 +88,7 @@ interface ReturnInspectInput extends ReturnTarget {
   readonly note?: string | null | undefined;
 }
 
-export function inspectReturn(transaction: Transaction, tenant: OrderTenant, input: ReturnInspectInput): Promise<ChangedPart> {
+export function inspectReturn(transaction: Transaction, tenant: OrderCommandContext, input: ReturnInspectInput): Promise<ChangedPart> {
   requireNoFaults(textFaults("/note", input.note, { max: noteMax, lines: "many" }));
   return changeReturn(transaction, tenant, {
     target: input,
@@ -101,7 +101,7 @@ interface Inspection extends FoundReturn {
   readonly input: ReturnInspectInput;
 }
 
-async function inspect(transaction: Transaction, tenant: OrderTenant, { order, found, input }: Inspection): Promise<OrderOutcome> {
+async function inspect(transaction: Transaction, tenant: OrderCommandContext, { order, found, input }: Inspection): Promise<OrderOutcome> {
   requireNoFaults(inspectedFaults(found, input.lines));
   const { id, lines } = found;
   const acceptedOf = new Map(input.lines.map(({ lineId, accepted }) => [lineId, accepted]));

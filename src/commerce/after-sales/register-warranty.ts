@@ -1,6 +1,6 @@
 /** A buyer, or the merchant for the buyer, registers the warranty of a line that has arrived: as the order was placed with it, whatever is sold now. */
 import { type Faults, refuseAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { type ChangedPart, changeLocked, lockOrder, type OrderTarget, type OrderTenant } from "#commerce/orders/change-order.ts";
+import { type ChangedPart, changeLocked, lockOrder, type OrderTarget, type OrderCommandContext } from "#commerce/orders/change-order.ts";
 import { refuseOrder } from "#commerce/orders/order-checks.ts";
 import { dayEndAfter, deliveredAtOf, policyOf } from "#commerce/orders/order-terms.ts";
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
@@ -14,7 +14,7 @@ export interface WarrantyRegisterInput extends OrderTarget {
 
 export const serialNumberMax = 100;
 
-export async function registerWarranty(transaction: Transaction, tenant: OrderTenant, input: WarrantyRegisterInput): Promise<ChangedPart> {
+export async function registerWarranty(transaction: Transaction, tenant: OrderCommandContext, input: WarrantyRegisterInput): Promise<ChangedPart> {
   requireNoFaults(serialNumberFaults(input));
   const id = createId("warranty", tenant.now.getTime());
   const { lineId, serialNumber = null, expectedVersion } = input;

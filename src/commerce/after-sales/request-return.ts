@@ -3,7 +3,14 @@
  * the same facts; what needs nobody's consent is approved in the same transaction.
  */
 import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { type ChangedPart, changeLocked, lockOrder, type OrderOutcome, type OrderTarget, type OrderTenant } from "#commerce/orders/change-order.ts";
+import {
+  type ChangedPart,
+  changeLocked,
+  lockOrder,
+  type OrderOutcome,
+  type OrderTarget,
+  type OrderCommandContext,
+} from "#commerce/orders/change-order.ts";
 import { chosenFaults, noteMax, orderConflict, requireChoosable, requireKnownLines } from "#commerce/orders/order-checks.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -22,7 +29,7 @@ import { returnValue } from "./return-rules.ts";
 
 export type ReturnRequestInput = OrderTarget & ReturnRequest;
 
-export async function requestReturn(transaction: Transaction, tenant: OrderTenant, input: ReturnRequestInput): Promise<ChangedPart> {
+export async function requestReturn(transaction: Transaction, tenant: OrderCommandContext, input: ReturnRequestInput): Promise<ChangedPart> {
   requireNoFaults(requestFaults(input));
   const id = createId("return", tenant.now.getTime());
   const found = await lockOrder(transaction, tenant, input.orderId);
@@ -58,7 +65,7 @@ interface Requested {
 
 async function request(
   transaction: Transaction,
-  tenant: OrderTenant,
+  tenant: OrderCommandContext,
   { order, input, id, plan: { decision, ...plan } }: Requested,
 ): Promise<OrderOutcome> {
   const { kind, reason, note = null, exchangeVariantId = null } = input;

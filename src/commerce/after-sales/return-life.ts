@@ -4,8 +4,8 @@
  */
 import type { Expected } from "#commerce/carts/cart-status.ts";
 import { faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { type ChangedPart, changePart, orderIdOf, type OrderOutcome, type OrderTenant } from "#commerce/orders/change-order.ts";
-import type { OrderHappening } from "#commerce/orders/order-events.ts";
+import { type ChangedPart, changePart, orderIdOf, type OrderOutcome, type OrderCommandContext } from "#commerce/orders/change-order.ts";
+import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn, ReturnLine } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
@@ -37,7 +37,7 @@ export interface ReturnChange {
 /** One step of a return, if it may be taken from where the return stands. */
 export async function changeReturn(
   transaction: Transaction,
-  tenant: OrderTenant,
+  tenant: OrderCommandContext,
   { target, step, requireState, work }: ReturnChange,
 ): Promise<ChangedPart> {
   const { returnId: id, expectedVersion } = target;
@@ -56,7 +56,7 @@ export async function changeReturn(
   return { order, id };
 }
 
-export function approveReturn(transaction: Transaction, tenant: OrderTenant, target: ReturnTarget): Promise<ChangedPart> {
+export function approveReturn(transaction: Transaction, tenant: OrderCommandContext, target: ReturnTarget): Promise<ChangedPart> {
   return changeReturn(transaction, tenant, {
     target,
     step: "approve",
@@ -78,8 +78,8 @@ export interface ReturnToApprove {
 }
 
 /** Also what a request that needs nobody's consent goes through, in the same transaction. */
-export async function approve(transaction: Transaction, tenant: OrderTenant, { order, found }: ReturnToApprove): Promise<OrderOutcome> {
-  const approved: OrderHappening = { type: "return.approved", id: found.id };
+export async function approve(transaction: Transaction, tenant: OrderCommandContext, { order, found }: ReturnToApprove): Promise<OrderOutcome> {
+  const approved: OrderEvent = { type: "return.approved", id: found.id };
   if (isSettledAtOnce(found)) {
     await giveBackRequested(transaction, found);
     const settled = { order, found, units: found.lines };
@@ -98,7 +98,7 @@ export interface ReturnDeclineInput extends ReturnTarget {
 
 export const declineReasonMax = 500;
 
-export function declineReturn(transaction: Transaction, tenant: OrderTenant, input: ReturnDeclineInput): Promise<ChangedPart> {
+export function declineReturn(transaction: Transaction, tenant: OrderCommandContext, input: ReturnDeclineInput): Promise<ChangedPart> {
   requireNoFaults(declineFaults(input));
   return changeReturn(transaction, tenant, {
     target: input,
@@ -115,7 +115,7 @@ function declineFaults({ reason }: ReturnDeclineInput): Faults {
   return textFaults("/reason", reason, { max: declineReasonMax, lines: "many" });
 }
 
-export function trackReturn(transaction: Transaction, tenant: OrderTenant, target: ReturnTarget): Promise<ChangedPart> {
+export function trackReturn(transaction: Transaction, tenant: OrderCommandContext, target: ReturnTarget): Promise<ChangedPart> {
   return changeReturn(transaction, tenant, {
     target,
     step: "track",
@@ -130,7 +130,7 @@ export interface ReturnReceiveInput extends ReturnTarget {
   readonly lines: readonly (LineCount & { readonly received: number })[];
 }
 
-export function receiveReturn(transaction: Transaction, tenant: OrderTenant, input: ReturnReceiveInput): Promise<ChangedPart> {
+export function receiveReturn(transaction: Transaction, tenant: OrderCommandContext, input: ReturnReceiveInput): Promise<ChangedPart> {
   return changeReturn(transaction, tenant, {
     target: input,
     step: "receive",
@@ -143,7 +143,7 @@ export function receiveReturn(transaction: Transaction, tenant: OrderTenant, inp
   });
 }
 
-export function cancelReturn(transaction: Transaction, tenant: OrderTenant, target: ReturnTarget): Promise<ChangedPart> {
+export function cancelReturn(transaction: Transaction, tenant: OrderCommandContext, target: ReturnTarget): Promise<ChangedPart> {
   return changeReturn(transaction, tenant, {
     target,
     step: "cancel",
@@ -205,7 +205,7 @@ function lineFaults<Count extends LineCount>(
  * A withdrawal from what was never sent: a service, or something digital that nobody has given out yet. Nothing comes back, so it is settled with its
  * approval: what an order still had to do is canceled, and what it has done with is paid back.
  */
-async function withdrawUnsent(transaction: Transaction, tenant: OrderTenant, { order, found }: ReturnToSettle): Promise<OrderOutcome> {
+async function withdrawUnsent(transaction: Transaction, tenant: OrderCommandContext, { order, found }: ReturnToSettle): Promise<OrderOutcome> {
   if (order.status === "completed") return settleReturn(transaction, tenant, { order, found, units: found.lines });
   const { id: returnId, lines } = found;
   const cancellation = { order, lines, reason: "changed_mind", note: null, actor: tenant.actor, returnId };

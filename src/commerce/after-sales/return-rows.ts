@@ -1,6 +1,6 @@
 /** The rows of returns and what they do to the quantities of an order's lines. Only written by who holds the order's lock. */
 import { sql } from "kysely";
-import type { OrderTenant } from "#commerce/orders/change-order.ts";
+import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { LineQuantity, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { ReturnStatus } from "#commerce/orders/order-states.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -15,7 +15,7 @@ export interface NewReturn extends Omit<
   readonly lines: readonly LineQuantity[];
 }
 
-export async function insertReturn(transaction: Transaction, { merchantId, now }: OrderTenant, { lines, ...row }: NewReturn): Promise<void> {
+export async function insertReturn(transaction: Transaction, { merchantId, now }: OrderCommandContext, { lines, ...row }: NewReturn): Promise<void> {
   await transaction
     .insertInto("orderReturn")
     .values({ ...row, merchantId, requestedAt: now, updatedAt: now })
@@ -40,7 +40,7 @@ export interface ReturnMove {
 
 export async function moveReturn(
   transaction: Transaction,
-  { now }: OrderTenant,
+  { now }: OrderCommandContext,
   { id, status, declineReason, inspectionNote }: ReturnMove,
 ): Promise<void> {
   await transaction

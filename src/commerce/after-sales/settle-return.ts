@@ -5,8 +5,8 @@
  * of the order stays where it is, and the return tells how much it is.
  */
 import { refundableMinor } from "#commerce/orders/order-value.ts";
-import type { OrderOutcome, OrderTenant } from "#commerce/orders/change-order.ts";
-import type { OrderHappening } from "#commerce/orders/order-events.ts";
+import type { OrderOutcome, OrderCommandContext } from "#commerce/orders/change-order.ts";
+import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import { wantedOf } from "#commerce/orders/order-statuses.ts";
 import { coverRefund, queueRefund } from "#commerce/orders/payment/refunds.ts";
@@ -94,7 +94,7 @@ export function requireSettleable(settled: ReturnToSettle): void {
 }
 
 /** Writes it down, on the return as well; the return itself is closed by who calls. */
-export async function settleReturn(transaction: Transaction, tenant: OrderTenant, settled: ReturnToSettle): Promise<OrderOutcome> {
+export async function settleReturn(transaction: Transaction, tenant: OrderCommandContext, settled: ReturnToSettle): Promise<OrderOutcome> {
   const { found } = settled;
   const settlement = returnSettlement(settled);
   const isCredit = found.settlement === "store_credit";
@@ -113,9 +113,9 @@ export async function settleReturn(transaction: Transaction, tenant: OrderTenant
 
 async function giveBack(
   transaction: Transaction,
-  tenant: OrderTenant,
+  tenant: OrderCommandContext,
   { order, found, settlement }: ReturnToSettle & { readonly settlement: ReturnSettlement },
-): Promise<OrderHappening[]> {
+): Promise<OrderEvent[]> {
   const { refundMinor: amountMinor } = settlement;
   if (amountMinor === 0) return [];
   const covered = coverRefund(amountMinor, settlement);

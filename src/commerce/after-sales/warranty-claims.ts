@@ -1,7 +1,7 @@
 /** Claims under a warranty: opened while it holds and has the benefit left, one at a time; accepting one uses the benefit up by one. */
 import type { Expected } from "#commerce/carts/cart-status.ts";
 import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
-import { type ChangedPart, changePart, orderIdOf, type OrderTenant } from "#commerce/orders/change-order.ts";
+import { type ChangedPart, changePart, orderIdOf, type OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn, OrderWarranty } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail, type Failure, type FailureConflict } from "#foundation/failure.ts";
@@ -25,7 +25,7 @@ export interface WarrantyClaimOpenInput extends Expected {
   readonly description: string;
 }
 
-export async function openWarrantyClaim(transaction: Transaction, tenant: OrderTenant, input: WarrantyClaimOpenInput): Promise<ChangedPart> {
+export async function openWarrantyClaim(transaction: Transaction, tenant: OrderCommandContext, input: WarrantyClaimOpenInput): Promise<ChangedPart> {
   requireNoFaults(claimTextFaults("/description", input.description));
   const { warrantyId, kind, description } = input;
   const orderId = await orderIdOf(transaction, tenant, { part: "warranty", id: warrantyId });
@@ -53,7 +53,11 @@ export interface WarrantyClaimResolveInput extends Expected {
   readonly resolution: string;
 }
 
-export async function resolveWarrantyClaim(transaction: Transaction, tenant: OrderTenant, input: WarrantyClaimResolveInput): Promise<ChangedPart> {
+export async function resolveWarrantyClaim(
+  transaction: Transaction,
+  tenant: OrderCommandContext,
+  input: WarrantyClaimResolveInput,
+): Promise<ChangedPart> {
   requireNoFaults(claimTextFaults("/resolution", input.resolution));
   const { warrantyId, orderId } = await ownerOfClaim(transaction, tenant, input.claimId);
   const order = await changePart(transaction, tenant, {
@@ -79,7 +83,7 @@ function claimTextFaults(field: string, text: string): Faults {
 
 async function ownerOfClaim(
   transaction: Transaction,
-  { merchantId }: Pick<OrderTenant, "merchantId">,
+  { merchantId }: Pick<OrderCommandContext, "merchantId">,
   claimId: string,
 ): Promise<{ readonly warrantyId: string; readonly orderId: string }> {
   const owner = await transaction
@@ -120,7 +124,7 @@ function requireOpenClaim(warranty: OrderWarranty, { id, status }: Claim): void 
 
 async function writeResolution(
   transaction: Transaction,
-  { now }: OrderTenant,
+  { now }: OrderCommandContext,
   { claim, input }: { readonly claim: Claim; readonly input: WarrantyClaimResolveInput },
 ): Promise<void> {
   await transaction
@@ -137,7 +141,11 @@ export interface WarrantyTouch {
 }
 
 /** A change of a warranty: its version rises, and what of its benefits is used goes. */
-export async function touchWarranty(transaction: Transaction, { now }: Pick<OrderTenant, "now">, { id, used = {} }: WarrantyTouch): Promise<void> {
+export async function touchWarranty(
+  transaction: Transaction,
+  { now }: Pick<OrderCommandContext, "now">,
+  { id, used = {} }: WarrantyTouch,
+): Promise<void> {
   await transaction
     .updateTable("warrantyRegistration")
     .set((row) => ({
@@ -182,7 +190,11 @@ interface Granted {
 }
 
 /** What comes back under a claim that was accepted was counted with the claim. */
-export async function useBenefits(transaction: Transaction, tenant: OrderTenant, { order, found: { id, kind }, accepted }: Granted): Promise<void> {
+export async function useBenefits(
+  transaction: Transaction,
+  tenant: OrderCommandContext,
+  { order, found: { id, kind }, accepted }: Granted,
+): Promise<void> {
   if (kind !== "repair" && kind !== "replacement") return;
   for (const { lineId, quantity } of accepted) {
     const warranty = order.warranties.find((candidate) => candidate.lineId === lineId && candidate.status === "active");
@@ -203,7 +215,7 @@ async function redeemClaims(
 }
 
 /** Nothing of these lines is with the buyer any more: what was promised for them has lost its object. */
-export async function voidWarranties(transaction: Transaction, { now }: OrderTenant, warranties: readonly OrderWarranty[]): Promise<void> {
+export async function voidWarranties(transaction: Transaction, { now }: OrderCommandContext, warranties: readonly OrderWarranty[]): Promise<void> {
   for (const { id } of warranties)
     await transaction
       .updateTable("warrantyRegistration")

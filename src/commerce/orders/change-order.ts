@@ -17,11 +17,11 @@ import type { Cancellation, CancellationRequest, OrderAggregate } from "./order-
 import type { OrderActor, OrderStatus } from "./order-states.ts";
 import { findOrders, isForeignOrder, type OrderPart, partTables } from "./find-orders.ts";
 import { refuseOrder } from "./order-checks.ts";
-import { noteCompletion, type OrderHappening, tellOrder, writeTimeline } from "./order-events.ts";
+import { noteCompletion, type OrderEvent, publishOrder, writeTimeline } from "./order-events.ts";
 import { deriveStatuses } from "./order-statuses.ts";
 
 /** For whom an order changes, and who does it. */
-export interface OrderTenant extends CartCommandContext {
+export interface OrderCommandContext extends CartCommandContext {
   readonly actor: OrderActor;
 }
 
@@ -42,7 +42,7 @@ export interface OrderPatch {
 
 export interface OrderOutcome extends OrderPatch {
   /** In the order in which they happened; each but `order.updated` has its line in the timeline. */
-  readonly happenings: readonly OrderHappening[];
+  readonly happenings: readonly OrderEvent[];
 }
 
 /** Writes the parts (lines, fulfillments, payments, returns …), and says what becomes of the order. Null: nothing is to be done. */
@@ -57,7 +57,7 @@ export interface OrderChange {
 
 export async function changeOrder(
   transaction: Transaction,
-  tenant: OrderTenant,
+  tenant: OrderCommandContext,
   { target, requireState, work }: OrderChange,
 ): Promise<OrderAggregate> {
   const order = await lockOrder(transaction, tenant, target.orderId);
@@ -68,7 +68,7 @@ export async function changeOrder(
 /** The newest there is of it, and nobody else changes it until the end of the transaction. */
 export async function lockOrder(
   transaction: Transaction,
-  tenant: Pick<OrderTenant, "merchantId" | "buyerReference" | "actor">,
+  tenant: Pick<OrderCommandContext, "merchantId" | "buyerReference" | "actor">,
   orderId: string,
 ): Promise<OrderAggregate> {
   const locked = await transaction
@@ -87,7 +87,7 @@ export async function lockOrder(
 /** The order that a part belongs to; of another merchant's, and of one without an order, there is none. */
 export async function orderIdOf(
   transaction: Transaction,
-  { merchantId }: Pick<OrderTenant, "merchantId">,
+  { merchantId }: Pick<OrderCommandContext, "merchantId">,
   { part, id }: { readonly part: OrderPart; readonly id: string },
 ): Promise<string> {
   const { rows } = await sql<{ orderId: string | null }>`
@@ -105,7 +105,7 @@ export interface LockedChange extends Expected {
 /** Of an order that the caller has locked, and that is not saved twice. */
 export async function changeLocked(
   transaction: Transaction,
-  tenant: OrderTenant,
+  tenant: OrderCommandContext,
   { order, expectedVersion, work }: LockedChange,
 ): Promise<OrderAggregate> {
   if (expectedVersion !== null && expectedVersion !== undefined && expectedVersion !== order.version) throw refuseOrder("version_conflict", order);
@@ -115,7 +115,7 @@ export async function changeLocked(
 
 async function saveOrder(
   transaction: Transaction,
-  tenant: OrderTenant,
+  tenant: OrderCommandContext,
   { order, outcome }: { readonly order: OrderAggregate; readonly outcome: OrderOutcome },
 ): Promise<OrderAggregate> {
   await writeTimeline(transaction, tenant, { orderId: order.id, happenings: outcome.happenings });
@@ -125,11 +125,11 @@ async function saveOrder(
   const after: OrderAggregate = { ...patched, ...deriveStatuses(patched), version: order.version + 1, updatedAt: tenant.now.toISOString() };
   await writeOrder(transaction, after);
   const told = await noteCompletion(transaction, tenant, { before: order, after });
-  tellOrder(tenant, outcome.happenings, { before: order, after: told });
+  publishOrder(tenant, outcome.happenings, { before: order, after: told });
   return told;
 }
 
-function patch(order: OrderAggregate, outcome: OrderOutcome, { now }: OrderTenant): OrderAggregate {
+function patch(order: OrderAggregate, outcome: OrderOutcome, { now }: OrderCommandContext): OrderAggregate {
   const { status = order.status, holdReason = order.holdReason, cancellationRequest = order.cancellationRequest, cancellation } = outcome;
   return {
     ...order,
@@ -183,7 +183,7 @@ const cause = { operationId: null, actor: "system", requestId: null } as const;
 export function changeAsSystem<Changed>(
   services: SystemServices,
   merchantId: string,
-  work: (transaction: Transaction, tenant: OrderTenant) => Promise<Changed>,
+  work: (transaction: Transaction, tenant: OrderCommandContext) => Promise<Changed>,
 ): Promise<Changed> {
   const { db, now, render, reindex, keyring, publicUrl, events } = services;
   return inTransaction(db, (transaction) =>
@@ -215,7 +215,7 @@ interface PartChange {
   readonly work: ChangeOrderWork;
 }
 
-export async function changePart(transaction: Transaction, tenant: OrderTenant, { orderId, work }: PartChange): Promise<OrderAggregate> {
+export async function changePart(transaction: Transaction, tenant: OrderCommandContext, { orderId, work }: PartChange): Promise<OrderAggregate> {
   try {
     return await changeOrder(transaction, tenant, { target: { orderId }, work });
   } catch (error) {

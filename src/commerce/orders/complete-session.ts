@@ -7,11 +7,11 @@ import { type SessionSubmitInput, submitSession } from "#commerce/checkout/submi
 import { livePaymentOf } from "#commerce/payments/save-payment.ts";
 import { handleDueRows } from "#database/due-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { changeAsSystem, type OrderTenant, type SystemServices } from "./change-order.ts";
+import { changeAsSystem, type OrderCommandContext, type SystemServices } from "./change-order.ts";
 import { placeOrder, toOrderPayment } from "./place-order.ts";
 
 /** A cart is saved once in a transaction: one that was priced differently on the way is placed in the next. */
-export async function submitCheckout(transaction: Transaction, tenant: OrderTenant, input: SessionSubmitInput): Promise<LockedSession> {
+export async function submitCheckout(transaction: Transaction, tenant: OrderCommandContext, input: SessionSubmitInput): Promise<LockedSession> {
   const { cart, session, isCartChanged } = await submitSession(transaction, tenant, input);
   if (session.amountTotalMinor > 0 || isCartChanged) return { cart, session };
   return placeOrder(transaction, tenant, { cart, session, payment: null });
@@ -21,7 +21,7 @@ export interface SessionCompleteInput extends Expected {
   readonly sessionId: string;
 }
 
-export async function completeSession(transaction: Transaction, tenant: OrderTenant, input: SessionCompleteInput): Promise<LockedSession> {
+export async function completeSession(transaction: Transaction, tenant: OrderCommandContext, input: SessionCompleteInput): Promise<LockedSession> {
   const { cart, session } = await lockSession(transaction, tenant, input.sessionId);
   requireProcessing(session, input, tenant.now);
   const payment = await livePaymentOf(transaction, session.id);
@@ -54,7 +54,7 @@ interface FreeCheckout {
   readonly merchantId: string;
 }
 
-async function placeFree(transaction: Transaction, tenant: OrderTenant, sessionId: string): Promise<boolean> {
+async function placeFree(transaction: Transaction, tenant: OrderCommandContext, sessionId: string): Promise<boolean> {
   const { cart, session } = await lockSession(transaction, tenant, sessionId);
   if (session.status !== "processing" || session.amountTotalMinor !== 0) return false;
   await placeOrder(transaction, tenant, { cart, session, payment: null });

@@ -7,7 +7,7 @@ import type { OrderAggregate } from "./order-aggregate.ts";
 import type { OrderActor } from "./order-states.ts";
 
 /** Something that happened to the order or to a part of it. */
-export interface OrderHappening {
+export interface OrderEvent {
   readonly type: EventType;
   /** The part's id; left out: the order's own. */
   readonly id?: string;
@@ -43,7 +43,7 @@ const timelineMax = 50;
 export async function writeTimeline(
   transaction: Transaction,
   { now, actor }: Acting,
-  { orderId, happenings }: { readonly orderId: string; readonly happenings: readonly OrderHappening[] },
+  { orderId, happenings }: { readonly orderId: string; readonly happenings: readonly OrderEvent[] },
 ): Promise<void> {
   const types = happenings.map(({ type }) => type).filter((type) => type !== "order.updated");
   if (types.length === 0) return;
@@ -54,15 +54,15 @@ export async function writeTimeline(
 }
 
 /** The order itself is told of with every change: by the change's own name where it has one, else as updated; by status where that followed. */
-export function tellOrder(
+export function publishOrder(
   { outbox }: { readonly outbox: Outbox },
-  happenings: readonly OrderHappening[],
+  happenings: readonly OrderEvent[],
   { before, after }: { readonly before: OrderAggregate; readonly after: OrderAggregate },
 ): void {
   const statuses = previousStatuses(before, after);
   const isCompleted = isCompletedBy({ before, after });
   const isNamed = happenings.some(({ type }) => eventTypes[type].subject === "order");
-  const all: OrderHappening[] = [
+  const all: OrderEvent[] = [
     ...happenings,
     ...(isCompleted ? [{ type: "order.completed" as const }] : []),
     ...(isNamed || isCompleted ? [] : [{ type: "order.updated" as const }]),

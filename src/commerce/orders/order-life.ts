@@ -1,7 +1,7 @@
 /** An order is taken on by its merchant, stopped for a while, and let go on. It completes by itself. */
 import { requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { changeOrder, type OrderOutcome, type OrderTarget, type OrderTenant } from "./change-order.ts";
+import { changeOrder, type OrderOutcome, type OrderTarget, type OrderCommandContext } from "./change-order.ts";
 import { refuseOrder } from "./order-checks.ts";
 import type { OrderAggregate } from "./order-aggregate.ts";
 import type { OrderStatus } from "./order-states.ts";
@@ -18,17 +18,17 @@ export const orderSteps = {
   release: { from: "on_hold", to: "confirmed" },
 } as const satisfies Record<string, { readonly from: OrderStatus; readonly to: OrderStatus }>;
 
-export function confirmOrder(transaction: Transaction, tenant: OrderTenant, target: OrderTarget): Promise<OrderAggregate> {
+export function confirmOrder(transaction: Transaction, tenant: OrderCommandContext, target: OrderTarget): Promise<OrderAggregate> {
   return step(transaction, tenant, { target, name: "confirm", outcome: { happenings: [{ type: "order.confirmed" }] } });
 }
 
-export function holdOrder(transaction: Transaction, tenant: OrderTenant, input: OrderHoldInput): Promise<OrderAggregate> {
+export function holdOrder(transaction: Transaction, tenant: OrderCommandContext, input: OrderHoldInput): Promise<OrderAggregate> {
   requireNoFaults(textFaults("/reason", input.reason, { max: holdReasonMax }));
   const outcome: OrderOutcome = { holdReason: input.reason, happenings: [{ type: "order.on_hold" }] };
   return step(transaction, tenant, { target: input, name: "hold", outcome });
 }
 
-export function releaseOrder(transaction: Transaction, tenant: OrderTenant, target: OrderTarget): Promise<OrderAggregate> {
+export function releaseOrder(transaction: Transaction, tenant: OrderCommandContext, target: OrderTarget): Promise<OrderAggregate> {
   return step(transaction, tenant, { target, name: "release", outcome: { holdReason: null, happenings: [] } });
 }
 
@@ -38,7 +38,7 @@ interface Step {
   readonly outcome: OrderOutcome;
 }
 
-function step(transaction: Transaction, tenant: OrderTenant, { target, name, outcome }: Step): Promise<OrderAggregate> {
+function step(transaction: Transaction, tenant: OrderCommandContext, { target, name, outcome }: Step): Promise<OrderAggregate> {
   const { from, to } = orderSteps[name];
   return changeOrder(transaction, tenant, {
     target,

@@ -14,8 +14,8 @@ import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { conditionsOf, type PromotionConditions } from "#commerce/promotions/promotion-conditions.ts";
 import { findPromotionRules } from "#commerce/promotions/read-promotions.ts";
-import type { OrderTenant } from "./change-order.ts";
-import { type OrderHappening, tellOrder, writeTimeline } from "./order-events.ts";
+import type { OrderCommandContext } from "./change-order.ts";
+import { type OrderEvent, publishOrder, writeTimeline } from "./order-events.ts";
 import type { OrderAggregate, OrderLine, OrderPayment, OrderPromotion } from "./order-aggregate.ts";
 import { findOrders } from "./find-orders.ts";
 import { deriveStatuses } from "./order-statuses.ts";
@@ -32,7 +32,11 @@ export interface PlacedOrder extends LockedSession {
   readonly order: OrderAggregate;
 }
 
-export async function placeOrder(transaction: Transaction, tenant: OrderTenant, { cart, session, payment }: CheckoutToPlace): Promise<PlacedOrder> {
+export async function placeOrder(
+  transaction: Transaction,
+  tenant: OrderCommandContext,
+  { cart, session, payment }: CheckoutToPlace,
+): Promise<PlacedOrder> {
   const { now } = tenant;
   const orderId = createId("order", now.getTime());
   const number = createOrderNumber();
@@ -49,12 +53,12 @@ export async function placeOrder(transaction: Transaction, tenant: OrderTenant, 
     currency: cart.currency,
   });
   if (payment !== null) await transaction.updateTable("payment").set({ orderId }).where("id", "=", payment.id).execute();
-  const happenings: OrderHappening[] = [...paymentHappenings(payment), { type: "order.placed" }];
+  const happenings: OrderEvent[] = [...paymentHappenings(payment), { type: "order.placed" }];
   await writeTimeline(transaction, tenant, { orderId, happenings });
   const completed = await saveSession(transaction, tenant, { session, patch: { status: "completed", completedAt: now, orderId } });
   const order = (await findOrders(transaction, [orderId])).get(orderId);
   if (order === undefined) throw new Error(`Order ${orderId} was placed and is not there.`);
-  tellOrder(tenant, happenings, { before: order, after: order });
+  publishOrder(tenant, happenings, { before: order, after: order });
   const ordered = await completeCart(transaction, tenant, { cart, orderId });
   tellSession(tenant, "checkout_session.completed", { before: session, after: completed, carts: { before: cart, after: ordered } });
   return { order, cart: ordered, session: completed };
@@ -82,7 +86,7 @@ export function toOrderPayment(payment: PaymentRow): OrderPayment {
   };
 }
 
-function paymentHappenings(payment: OrderPayment | null): OrderHappening[] {
+function paymentHappenings(payment: OrderPayment | null): OrderEvent[] {
   if (payment === null) return [];
   const { id, capturedMinor } = payment;
   // Nothing was told of it in between.
@@ -147,7 +151,7 @@ interface OrderToInsert {
   readonly payment: OrderPayment | null;
 }
 
-async function insertOrder(transaction: Transaction, { merchantId, now }: OrderTenant, order: OrderToInsert): Promise<void> {
+async function insertOrder(transaction: Transaction, { merchantId, now }: OrderCommandContext, order: OrderToInsert): Promise<void> {
   const { id, number, cart, sessionId, lines, payment } = order;
   const { timeZone } = await transaction.selectFrom("market").select("timeZone").where("id", "=", cart.marketId).executeTakeFirstOrThrow();
   const { totalMinor } = cart;
@@ -194,7 +198,7 @@ async function insertOrder(transaction: Transaction, { merchantId, now }: OrderT
 
 async function insertLines(
   transaction: Transaction,
-  { merchantId }: OrderTenant,
+  { merchantId }: OrderCommandContext,
   { orderId, lines }: { readonly orderId: string; readonly lines: readonly PlacedLine[] },
 ): Promise<void> {
   await transaction

@@ -5,7 +5,7 @@
 import { sql } from "kysely";
 import type { Outcome } from "#commerce/payments/ask-provider.ts";
 import type { ClaimedOperation } from "#commerce/payments/payment-operations.ts";
-import type { OrderTenant } from "#commerce/orders/change-order.ts";
+import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import { settleOperation } from "#commerce/orders/payment/settle-payment.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createLog } from "#foundation/log.ts";
@@ -19,7 +19,11 @@ export interface Answers {
 }
 
 /** Everything that it was asked for of a session's payment, done and settled. */
-export async function answerPayments(transaction: Transaction, tenant: OrderTenant, { sessionId, isCaptured = false }: Answers): Promise<void> {
+export async function answerPayments(
+  transaction: Transaction,
+  tenant: OrderCommandContext,
+  { sessionId, isCaptured = false }: Answers,
+): Promise<void> {
   const { rows } = await sql<ClaimedOperation>`
     update payment_operation o set attempts = 1 from payment p
     where p.id = o.payment_id and p.session_id = ${sessionId} and o.status = 'pending'

@@ -1,6 +1,6 @@
 /** Where a story is: which cart, session and order it is about by now, and for whom its next step is taken, and when. */
 import { sql } from "kysely";
-import type { OrderTenant } from "#commerce/orders/change-order.ts";
+import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { LineQuantity } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import type { SessionCommandContext } from "#commerce/checkout/session-tenant.ts";
@@ -14,7 +14,7 @@ export interface Subjects {
 
 export interface Scene extends Subjects {
   readonly transaction: Transaction;
-  readonly tenantFor: (actor: OrderActor) => OrderTenant & SessionCommandContext;
+  readonly tenantFor: (actor: OrderActor) => OrderCommandContext & SessionCommandContext;
 }
 
 /** Takes the story on by one step; gives what it is about from then on, where that is new. */

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { LockedSession } from "#commerce/checkout/change-session.ts";
 import { failSession, type FailReason } from "#commerce/checkout/fail-session.ts";
 import type { SessionCommandContext } from "#commerce/checkout/session-tenant.ts";
-import type { OrderTenant } from "#commerce/orders/change-order.ts";
+import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import { completeSession, submitCheckout } from "#commerce/orders/complete-session.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
@@ -70,14 +70,14 @@ const FailInput = builder.inputType("HostedCheckoutSessionFailInput", {
 });
 
 /** Who places an order stands in its timeline. */
-const asActor = (tenant: SessionCommandContext): OrderTenant => ({ ...tenant, actor: tenant.causedBy === "buyer" ? "buyer" : "merchant" });
+const asActor = (tenant: SessionCommandContext): OrderCommandContext => ({ ...tenant, actor: tenant.causedBy === "buyer" ? "buyer" : "merchant" });
 
 interface PaymentMutation<Input extends object> {
   readonly description: string;
   /** Frontends and the session's own page, unless told. */
   readonly callers?: readonly Caller[];
   readonly input: InputRef<Input>;
-  readonly change: (transaction: Transaction, tenant: OrderTenant, input: Input & { readonly sessionId: string }) => Promise<LockedSession>;
+  readonly change: (transaction: Transaction, tenant: OrderCommandContext, input: Input & { readonly sessionId: string }) => Promise<LockedSession>;
 }
 
 /** Money is asked for: the idempotency key is required. */

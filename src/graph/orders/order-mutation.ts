@@ -1,6 +1,6 @@
 /** What every change of an order, or of a part of one, does around its rule, and who may make it. */
 import type { InputRef, ShapeFromTypeParam, TypeParam } from "@pothos/core";
-import type { OrderTenant } from "#commerce/orders/change-order.ts";
+import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { builder } from "#graph/builder.ts";
@@ -29,7 +29,7 @@ interface OrderMutation<On extends Target, Input extends object, Changed, Type e
   readonly callers?: readonly Caller[];
   readonly input: InputRef<Input>;
   readonly type: Type;
-  readonly change: (transaction: Transaction, tenant: OrderTenant, input: Input & Readonly<Record<On, string>>) => Promise<Changed>;
+  readonly change: (transaction: Transaction, tenant: OrderCommandContext, input: Input & Readonly<Record<On, string>>) => Promise<Changed>;
   readonly answer: (
     context: GraphContext,
     changed: Changed,
@@ -70,7 +70,7 @@ export function orderMutation<On extends Target, Input extends object, Changed, 
 export function changeOrderOf<Changed>(
   context: GraphContext,
   merchantId: string | null | undefined,
-  work: (transaction: Transaction, tenant: OrderTenant) => Promise<Changed>,
+  work: (transaction: Transaction, tenant: OrderCommandContext) => Promise<Changed>,
 ): Promise<Changed> {
   return changeCartOf(context, merchantId, (transaction, tenant) => work(transaction, { ...tenant, actor: actorOf(context) }));
 }

@@ -14,13 +14,13 @@ import {
   trackFulfillment,
   trackingNumberMax,
 } from "#commerce/orders/fulfillment/move-fulfillment.ts";
-import { carrierMax, type ChangedFulfillment, createFulfillment } from "#commerce/orders/fulfillment/create-fulfillment.ts";
+import { carrierMax, type ChangedPart, createFulfillment } from "#commerce/orders/fulfillment/create-fulfillment.ts";
 import type { TrackedStatus } from "#commerce/orders/fulfillment/fulfillment-rules.ts";
 import type { FulfillmentView } from "#commerce/orders/render-parts.ts";
 import { approveCancellation, cancelOrder, declineCancellation } from "#commerce/orders/cancellation/cancel-order.ts";
 import { capturePayment, type PaymentTarget, voidPayment } from "#commerce/orders/payment/order-payment.ts";
 import { closeDispute, openDispute } from "#commerce/orders/payment/disputes.ts";
-import type { OrderTenant } from "#commerce/orders/change-order.ts";
+import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createRefund } from "#commerce/orders/payment/refunds.ts";
 import {
@@ -132,7 +132,7 @@ const FulfillmentTrackInput = builder.inputType("FulfillmentTrackInput", {
   }),
 });
 
-const answerFulfillment = (_context: GraphContext, { order, id }: ChangedFulfillment): FulfillmentView => showPart(order, "fulfillments", id);
+const answerFulfillment = (_context: GraphContext, { order, id }: ChangedPart): FulfillmentView => showPart(order, "fulfillments", id);
 
 orderMutation("fulfillmentCreate", {
   description: "Puts together what shall go to the buyer, of an order that is confirmed.",
@@ -231,7 +231,7 @@ orderMutation("orderCancellationDecline", {
 interface PaymentMutation<Input extends object> {
   readonly description: string;
   readonly input: InputRef<Input>;
-  readonly change: (transaction: Transaction, tenant: OrderTenant, input: Input & PaymentTarget) => Promise<OrderAggregate>;
+  readonly change: (transaction: Transaction, tenant: OrderCommandContext, input: Input & PaymentTarget) => Promise<OrderAggregate>;
 }
 
 /** Answers with the payment as it stands now. */

@@ -12,8 +12,8 @@ import { type CanceledUnits, type CancellationValue, cancellationValue, type Ful
 import { type CancellationEligibility, cancellationEligibility } from "./eligibility.ts";
 import { buyerCancellationReasons, type CancellationReason, type CancellationReasonView, obstacle } from "./reasons.ts";
 import { tornSet } from "./obstacles.ts";
-import { changeLocked, lockOrder, type OrderOutcome, type OrderTarget, type OrderTenant } from "#commerce/orders/change-order.ts";
-import type { OrderHappening } from "#commerce/orders/order-events.ts";
+import { changeLocked, lockOrder, type OrderOutcome, type OrderTarget, type OrderCommandContext } from "#commerce/orders/change-order.ts";
+import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import { chosenFaults, noteMax, refuseOrder, requireChoosable, requireKnownLines } from "#commerce/orders/order-checks.ts";
 import type { CancellationRequest, LineQuantity, OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
@@ -29,7 +29,7 @@ export interface OrderCancelInput extends OrderTarget {
 }
 
 /** At once, or as a request to the merchant where the buyer may no more than ask. */
-export async function cancelOrder(transaction: Transaction, tenant: OrderTenant, input: OrderCancelInput): Promise<OrderAggregate> {
+export async function cancelOrder(transaction: Transaction, tenant: OrderCommandContext, input: OrderCancelInput): Promise<OrderAggregate> {
   requireNoFaults(cancellationFaults(input, tenant.actor));
   const order = await lockOrder(transaction, tenant, input.orderId);
   const decided = decideCancellation(order, input, tenant);
@@ -66,7 +66,7 @@ export interface DecidedCancellation {
 export function decideCancellation(
   order: OrderAggregate,
   { lines: chosen }: Pick<OrderCancelInput, "lines">,
-  { now, actor }: Pick<OrderTenant, "now" | "actor">,
+  { now, actor }: Pick<OrderCommandContext, "now" | "actor">,
 ): DecidedCancellation {
   requireKnownLines(order, chosen ?? []);
   const eligibility = cancellationEligibility(order, now, actor);
@@ -124,7 +124,7 @@ function refuseCancellation(order: OrderAggregate, { reasons }: CancellationElig
 
 function asRequest(
   request: { readonly lines: readonly LineQuantity[]; readonly reason: string; readonly note: string | null },
-  { actor, now }: OrderTenant,
+  { actor, now }: OrderCommandContext,
 ): OrderOutcome {
   return {
     cancellationRequest: { ...request, actor, at: now.toISOString() },
@@ -144,7 +144,7 @@ export interface UnitsToCancel {
 }
 
 /** Writes a cancellation that is decided. Promotions are locked before stock. */
-export async function cancelUnits(transaction: Transaction, tenant: OrderTenant, cancellation: UnitsToCancel): Promise<OrderOutcome> {
+export async function cancelUnits(transaction: Transaction, tenant: OrderCommandContext, cancellation: UnitsToCancel): Promise<OrderOutcome> {
   const { order, lines, reason, note, actor } = cancellation;
   const value = cancellationValue(order, lines);
   if (value.isWhole) await restoreUses(transaction, { orderId: order.id, now: tenant.now });
@@ -153,7 +153,7 @@ export async function cancelUnits(transaction: Transaction, tenant: OrderTenant,
   const unreserved = value.lines.map((units) => ({ lineId: units.lineId, quantity: units.unreserved }));
   await dropUnreserved(transaction, { order, returnId: null, lines: unreserved });
   await takeUnits(transaction, order.id, value.lines);
-  const happenings: OrderHappening[] = [
+  const happenings: OrderEvent[] = [
     { type: value.isWhole ? "order.canceled" : "order.partially_canceled" },
     ...(await cutFulfillments(transaction, tenant, { order, cuts: value.cuts })),
     ...(await moveMoney(transaction, tenant, { cancellation, value })),
@@ -175,10 +175,10 @@ async function takeUnits(transaction: Transaction, orderId: string, units: reado
 /** A fulfillment that keeps nothing is canceled, and still tells what it was to send. */
 async function cutFulfillments(
   transaction: Transaction,
-  { now }: OrderTenant,
+  { now }: OrderCommandContext,
   { order, cuts }: { readonly order: OrderAggregate; readonly cuts: readonly FulfillmentCut[] },
-): Promise<OrderHappening[]> {
-  const happenings: OrderHappening[] = [];
+): Promise<OrderEvent[]> {
+  const happenings: OrderEvent[] = [];
   for (const { fulfillmentId, lines } of cuts) {
     const isCanceled = lines.length === 0;
     if (!isCanceled) await keepLines(transaction, fulfillmentId, lines);
@@ -204,9 +204,9 @@ async function keepLines(transaction: Transaction, fulfillmentId: string, lines:
 /** Authorizations are let go once nothing is owed; what was captured too much goes back. */
 async function moveMoney(
   transaction: Transaction,
-  tenant: OrderTenant,
+  tenant: OrderCommandContext,
   { cancellation, value }: { readonly cancellation: UnitsToCancel; readonly value: CancellationValue },
-): Promise<OrderHappening[]> {
+): Promise<OrderEvent[]> {
   const { order, note, returnId = null } = cancellation;
   const { reducedMinor, refundMinor } = value;
   await voidIfNothingOwed(transaction, tenant, { order, reducedMinor, refundMinor });
@@ -221,7 +221,7 @@ async function moveMoney(
 }
 
 /** In the name of who asked for it. */
-export async function approveCancellation(transaction: Transaction, tenant: OrderTenant, target: OrderTarget): Promise<OrderAggregate> {
+export async function approveCancellation(transaction: Transaction, tenant: OrderCommandContext, target: OrderTarget): Promise<OrderAggregate> {
   const order = await lockOrder(transaction, tenant, target.orderId);
   const { lines, reason, note, actor } = requestOf(order);
   // The request itself is what keeps others from asking; without it the order is judged as it stands.
@@ -233,7 +233,7 @@ export async function approveCancellation(transaction: Transaction, tenant: Orde
   });
 }
 
-export async function declineCancellation(transaction: Transaction, tenant: OrderTenant, target: OrderTarget): Promise<OrderAggregate> {
+export async function declineCancellation(transaction: Transaction, tenant: OrderCommandContext, target: OrderTarget): Promise<OrderAggregate> {
   const order = await lockOrder(transaction, tenant, target.orderId);
   requestOf(order);
   return changeLocked(transaction, tenant, {

@@ -3,7 +3,7 @@ import { type Faults, faultAt, requireNoFaults, textFaults } from "#foundation/f
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import { changeLocked, lockOrder, type OrderTarget, type OrderTenant } from "#commerce/orders/change-order.ts";
+import { changeLocked, lockOrder, type OrderTarget, type OrderCommandContext } from "#commerce/orders/change-order.ts";
 import { chosenFaults, orderConflict, refuseOrder, requireKnownLines } from "#commerce/orders/order-checks.ts";
 import { needsFulfillment, unitsIn, unsendableUnits, wantedOf } from "#commerce/orders/order-statuses.ts";
 import { type FulfillmentType, isLive, requireStanding } from "./fulfillment-rules.ts";
@@ -19,7 +19,7 @@ export interface FulfillmentCreateInput extends OrderTarget {
 }
 
 /** A fulfillment that was made or changed, and its order after that. */
-export interface ChangedFulfillment {
+export interface ChangedPart {
   readonly order: OrderAggregate;
   readonly id: string;
 }
@@ -28,7 +28,7 @@ export const carrierMax = 80;
 /** Of one order, whatever became of them. */
 export const fulfillmentsMax = 200;
 
-export async function createFulfillment(transaction: Transaction, tenant: OrderTenant, input: FulfillmentCreateInput): Promise<ChangedFulfillment> {
+export async function createFulfillment(transaction: Transaction, tenant: OrderCommandContext, input: FulfillmentCreateInput): Promise<ChangedPart> {
   requireNoFaults([...chosenFaults(input.lines), ...textFaults("/carrier", input.carrier, { max: carrierMax })]);
   const id = createId("fulfillment", tenant.now.getTime());
   const found = await lockOrder(transaction, tenant, input.orderId);
@@ -66,7 +66,7 @@ export interface NewFulfillment {
 
 export async function insertFulfillment(
   transaction: Transaction,
-  { merchantId, now }: Pick<OrderTenant, "merchantId" | "now">,
+  { merchantId, now }: Pick<OrderCommandContext, "merchantId" | "now">,
   { lines, ...row }: NewFulfillment,
 ): Promise<void> {
   await transaction

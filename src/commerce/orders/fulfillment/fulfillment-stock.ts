@@ -6,8 +6,8 @@ import { sql } from "kysely";
 import { allocateStock, giveBackStock, promiseStock, restock, type Shortage } from "#commerce/inventory/reservations.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import type { OrderTenant } from "#commerce/orders/change-order.ts";
-import type { OrderHappening } from "#commerce/orders/order-events.ts";
+import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
+import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import { refuseOrder } from "#commerce/orders/order-checks.ts";
 import { refundedUndelivered, settledUnits, unitsIn, unreservedUnits, wantedOf } from "#commerce/orders/order-statuses.ts";
 import { insertFulfillment } from "./create-fulfillment.ts";
@@ -43,7 +43,7 @@ export async function countUnits(
 const taken: ReadonlySet<FulfillmentStatus> = new Set(["packing", "ready_for_pickup", "shipped", "in_transit", "out_for_delivery", "delivered"]);
 
 /** Takes from the stock what of it still waits; refused where that is not on hand. */
-export async function takeUnits(transaction: Transaction, tenant: OrderTenant, moved: Moved): Promise<void> {
+export async function takeUnits(transaction: Transaction, tenant: OrderCommandContext, moved: Moved): Promise<void> {
   const { order, fulfillment } = moved;
   if (taken.has(fulfillment.status)) return;
   const waiting = fulfillment.returnId === null ? waitingUnits(moved) : replacementUnits(moved);
@@ -78,7 +78,7 @@ function waitingUnits({ order, fulfillment }: Moved): WaitingUnits[] {
 }
 
 /** The goods are gone: others are promised in their place as far as there are any, so that they can be sent again. That they got lost is a fact. */
-export async function replaceLost(transaction: Transaction, tenant: OrderTenant, moved: Moved): Promise<OrderHappening[]> {
+export async function replaceLost(transaction: Transaction, tenant: OrderCommandContext, moved: Moved): Promise<OrderEvent[]> {
   const { fulfillment } = moved;
   if (fulfillment.returnId !== null) return sendAgain(transaction, tenant, moved);
   const { again } = splitLost(moved);
@@ -88,7 +88,7 @@ export async function replaceLost(transaction: Transaction, tenant: OrderTenant,
 }
 
 /** The goods are here again: what was paid back can be sold, the rest waits for the next fulfillment; that of an exchange is made at once. */
-export async function takeBack(transaction: Transaction, tenant: OrderTenant, moved: Moved): Promise<OrderHappening[]> {
+export async function takeBack(transaction: Transaction, tenant: OrderCommandContext, moved: Moved): Promise<OrderEvent[]> {
   const { order, fulfillment } = moved;
   if (fulfillment.returnId === null) {
     const { again, settled } = splitLost(moved);
@@ -126,7 +126,7 @@ function missingOf(lines: readonly LostUnits[], shortages: readonly Shortage[]):
 }
 
 /** Nobody but its return makes the fulfillment of an exchange: one that did not arrive is followed by another. */
-async function sendAgain(transaction: Transaction, tenant: OrderTenant, moved: Moved): Promise<OrderHappening[]> {
+async function sendAgain(transaction: Transaction, tenant: OrderCommandContext, moved: Moved): Promise<OrderEvent[]> {
   const { order, fulfillment } = moved;
   const { returnId, type, carrier } = fulfillment;
   const units = replacementUnits(moved);

@@ -4,9 +4,9 @@ import { isHttpsUrl } from "#commerce/catalog/catalog-fields.ts";
 import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { changeOrder, orderIdOf, type OrderTenant } from "#commerce/orders/change-order.ts";
-import type { OrderHappening } from "#commerce/orders/order-events.ts";
-import { carrierMax, type ChangedFulfillment } from "./create-fulfillment.ts";
+import { changeOrder, orderIdOf, type OrderCommandContext } from "#commerce/orders/change-order.ts";
+import type { OrderEvent } from "#commerce/orders/order-events.ts";
+import { carrierMax, type ChangedPart } from "./create-fulfillment.ts";
 import { type FulfillmentMove, fulfillmentMoves, requireMove, type TrackedStatus } from "./fulfillment-rules.ts";
 import { countUnits, type Moved, replaceLost, takeBack, takeUnits } from "./fulfillment-stock.ts";
 import type { OrderAggregate, OrderFulfillment } from "#commerce/orders/order-aggregate.ts";
@@ -33,9 +33,9 @@ export interface FulfillmentTrackInput extends FulfillmentTarget {
 
 export const trackingNumberMax = 64;
 
-type Changing = Promise<ChangedFulfillment>;
+type Changing = Promise<ChangedPart>;
 
-export function packFulfillment(transaction: Transaction, tenant: OrderTenant, target: FulfillmentTarget): Changing {
+export function packFulfillment(transaction: Transaction, tenant: OrderCommandContext, target: FulfillmentTarget): Changing {
   return move(transaction, tenant, {
     target,
     name: "pack",
@@ -44,7 +44,7 @@ export function packFulfillment(transaction: Transaction, tenant: OrderTenant, t
   });
 }
 
-export function shipFulfillment(transaction: Transaction, tenant: OrderTenant, input: FulfillmentShipInput): Changing {
+export function shipFulfillment(transaction: Transaction, tenant: OrderCommandContext, input: FulfillmentShipInput): Changing {
   const { tracking, estimatedDeliveryAt } = input;
   requireNoFaults([...trackingFaults(tracking ?? {}), ...arrivalFaults(estimatedDeliveryAt ?? null, tenant.now)]);
   return move(transaction, tenant, {
@@ -81,7 +81,7 @@ function arrivalFaults(estimatedAt: Date | null, now: Date): Faults {
   return [faultAt("/estimatedDeliveryAt", "out_of_range", `It must be in the future, and no more than ${arrivalDaysMax} days from now.`)];
 }
 
-export function trackFulfillment(transaction: Transaction, tenant: OrderTenant, input: FulfillmentTrackInput): Changing {
+export function trackFulfillment(transaction: Transaction, tenant: OrderCommandContext, input: FulfillmentTrackInput): Changing {
   return move(transaction, tenant, {
     target: input,
     name: input.status,
@@ -89,7 +89,7 @@ export function trackFulfillment(transaction: Transaction, tenant: OrderTenant, 
   });
 }
 
-export function deliverFulfillment(transaction: Transaction, tenant: OrderTenant, target: FulfillmentTarget): Changing {
+export function deliverFulfillment(transaction: Transaction, tenant: OrderCommandContext, target: FulfillmentTarget): Changing {
   return move(transaction, tenant, {
     target,
     name: "deliver",
@@ -99,12 +99,12 @@ export function deliverFulfillment(transaction: Transaction, tenant: OrderTenant
   });
 }
 
-export function failFulfillment(transaction: Transaction, tenant: OrderTenant, target: FulfillmentTarget): Changing {
+export function failFulfillment(transaction: Transaction, tenant: OrderCommandContext, target: FulfillmentTarget): Changing {
   return move(transaction, tenant, { target, name: "fail", effect: async (moved) => replaceLost(transaction, tenant, moved) });
 }
 
 /** What was taken from the stock for it stays with the order. */
-export function cancelFulfillment(transaction: Transaction, tenant: OrderTenant, target: FulfillmentTarget): Changing {
+export function cancelFulfillment(transaction: Transaction, tenant: OrderCommandContext, target: FulfillmentTarget): Changing {
   return move(transaction, tenant, { target, name: "cancel" });
 }
 
@@ -122,10 +122,10 @@ interface MoveParts {
     readonly trackingUrl?: string | null;
   };
   /** On the order's lines and the stock; what else happened through it. */
-  readonly effect?: (moved: Moved) => Promise<readonly OrderHappening[] | void>;
+  readonly effect?: (moved: Moved) => Promise<readonly OrderEvent[] | void>;
 }
 
-async function move(transaction: Transaction, tenant: OrderTenant, { target, name, row = {}, effect }: MoveParts): Changing {
+async function move(transaction: Transaction, tenant: OrderCommandContext, { target, name, row = {}, effect }: MoveParts): Changing {
   const { fulfillmentId: id, expectedVersion } = target;
   const orderId = await orderIdOf(transaction, tenant, { part: "fulfillment", id });
   const order = await changeOrder(transaction, tenant, {

@@ -4,7 +4,7 @@
  */
 import { statusByAmounts } from "#commerce/payments/save-payment.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { changeLocked, type OrderOutcome, type OrderTenant } from "#commerce/orders/change-order.ts";
+import { changeLocked, type OrderOutcome, type OrderCommandContext } from "#commerce/orders/change-order.ts";
 import { refuseOrder } from "#commerce/orders/order-checks.ts";
 import type { OrderAggregate, OrderPayment } from "#commerce/orders/order-aggregate.ts";
 import { lockWithOrder, type PaymentOfOrder, type PaymentTarget } from "./order-payment.ts";
@@ -16,7 +16,7 @@ export interface DisputeOpenInput extends PaymentTarget {
   readonly reason: DisputeReason;
 }
 
-export async function openDispute(transaction: Transaction, tenant: OrderTenant, input: DisputeOpenInput): Promise<OrderAggregate> {
+export async function openDispute(transaction: Transaction, tenant: OrderCommandContext, input: DisputeOpenInput): Promise<OrderAggregate> {
   const found = await lockWithOrder(transaction, tenant, input.paymentId);
   const { order, payment } = found;
   if (payment.disputedAt !== null)
@@ -36,7 +36,7 @@ export interface DisputeCloseInput extends PaymentTarget {
   readonly outcome: DisputeOutcome;
 }
 
-export async function closeDispute(transaction: Transaction, tenant: OrderTenant, input: DisputeCloseInput): Promise<OrderAggregate> {
+export async function closeDispute(transaction: Transaction, tenant: OrderCommandContext, input: DisputeCloseInput): Promise<OrderAggregate> {
   const found = await lockWithOrder(transaction, tenant, input.paymentId);
   const { order, payment } = found;
   if (payment.disputedAt === null)
@@ -79,7 +79,7 @@ interface PaymentChange extends PaymentOfOrder {
 
 function changePayment(
   transaction: Transaction,
-  tenant: OrderTenant,
+  tenant: OrderCommandContext,
   { order, payment, expectedVersion, values, outcome }: PaymentChange,
 ): Promise<OrderAggregate> {
   return changeLocked(transaction, tenant, {

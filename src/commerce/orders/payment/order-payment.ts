@@ -6,7 +6,7 @@ import { requireNoFaults } from "#foundation/faults.ts";
 import { queueOperation } from "#commerce/payments/payment-operations.ts";
 import { money } from "#foundation/money.ts";
 import { refundableMinor, uncapturedMinor } from "#commerce/orders/order-value.ts";
-import { changeLocked, lockOrder, orderIdOf, type OrderTenant } from "#commerce/orders/change-order.ts";
+import { changeLocked, lockOrder, orderIdOf, type OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderAggregate, OrderPayment } from "#commerce/orders/order-aggregate.ts";
 import { amountFaults, type AmountInput, refuseOrder, requireCurrency, requireNoDispute } from "#commerce/orders/order-checks.ts";
 
@@ -20,7 +20,7 @@ export interface PaymentOfOrder {
 }
 
 /** Whoever changes a payment locks its order; the version that is expected is the order's. */
-export async function lockWithOrder(transaction: Transaction, tenant: OrderTenant, paymentId: string): Promise<PaymentOfOrder> {
+export async function lockWithOrder(transaction: Transaction, tenant: OrderCommandContext, paymentId: string): Promise<PaymentOfOrder> {
   const order = await lockOrder(transaction, tenant, await orderIdOf(transaction, tenant, { part: "payment", id: paymentId }));
   const payment = order.payments.find(({ id }) => id === paymentId);
   if (payment === undefined) throw fail("resource_not_found");
@@ -44,7 +44,7 @@ interface PaymentCaptureInput extends PaymentTarget {
   readonly amount?: AmountInput | null | undefined;
 }
 
-export async function capturePayment(transaction: Transaction, tenant: OrderTenant, input: PaymentCaptureInput): Promise<OrderAggregate> {
+export async function capturePayment(transaction: Transaction, tenant: OrderCommandContext, input: PaymentCaptureInput): Promise<OrderAggregate> {
   requireNoFaults(amountFaults(input.amount));
   const found = await lockWithOrder(transaction, tenant, input.paymentId);
   requireCurrency(found.order, input.amount);
@@ -76,7 +76,7 @@ function amountToCapture(found: PaymentOfOrder, asked: number | undefined): numb
 /** What is being captured already is captured. */
 export async function voidPayment(
   transaction: Transaction,
-  tenant: OrderTenant,
+  tenant: OrderCommandContext,
   { paymentId, expectedVersion }: PaymentTarget,
 ): Promise<OrderAggregate> {
   const { order, payment } = await lockWithOrder(transaction, tenant, paymentId);
@@ -104,7 +104,7 @@ interface OwedAfter {
 /** The buyer's hold ends with what is owed. As long as anything is, all of it stays: it may still be captured. */
 export async function voidIfNothingOwed(
   transaction: Transaction,
-  tenant: Pick<OrderTenant, "merchantId" | "now" | "events">,
+  tenant: Pick<OrderCommandContext, "merchantId" | "now" | "events">,
   { order, reducedMinor = 0, refundMinor = 0 }: OwedAfter,
 ): Promise<void> {
   if (stillOwedMinor(order) - reducedMinor + refundMinor > 0) return;
@@ -113,7 +113,7 @@ export async function voidIfNothingOwed(
 
 async function queueVoid(
   transaction: Transaction,
-  { merchantId, now, events }: Pick<OrderTenant, "merchantId" | "now" | "events">,
+  { merchantId, now, events }: Pick<OrderCommandContext, "merchantId" | "now" | "events">,
   payment: OrderPayment,
 ): Promise<void> {
   const amountMinor = uncapturedMinor(payment);

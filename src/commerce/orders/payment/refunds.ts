@@ -8,7 +8,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { queueOperation } from "#commerce/payments/payment-operations.ts";
 import { createId } from "#foundation/ids.ts";
 import { money } from "#foundation/money.ts";
-import { changeLocked, lockOrder, type OrderOutcome, type OrderTarget, type OrderTenant } from "#commerce/orders/change-order.ts";
+import { changeLocked, lockOrder, type OrderOutcome, type OrderTarget, type OrderCommandContext } from "#commerce/orders/change-order.ts";
 import {
   amountFaults,
   type AmountInput,
@@ -53,7 +53,7 @@ export interface CreatedRefund {
   readonly refundId: string;
 }
 
-export async function createRefund(transaction: Transaction, tenant: OrderTenant, input: RefundCreateInput): Promise<CreatedRefund> {
+export async function createRefund(transaction: Transaction, tenant: OrderCommandContext, input: RefundCreateInput): Promise<CreatedRefund> {
   requireNoFaults(inputFaults(input));
   const order = await lockOrder(transaction, tenant, input.orderId);
   const worth = worthOf(order, input);
@@ -164,7 +164,7 @@ interface RefundToQueue {
 }
 
 /** The refund's id. Refused while a payment is disputed, and for more than there is. */
-export async function queueRefund(transaction: Transaction, tenant: OrderTenant, refund: RefundToQueue): Promise<string> {
+export async function queueRefund(transaction: Transaction, tenant: OrderCommandContext, refund: RefundToQueue): Promise<string> {
   const { order, amountMinor, reason, note = null, lines = [], shippingMinor = 0, returnId = null } = refund;
   requireNoDispute(order);
   const payment = order.payments.find((candidate) => refundableByPayment(candidate) >= amountMinor);

@@ -5,8 +5,8 @@ import { lockPayment, type PaymentPatch, type PaymentRow, savePayment, statusByA
 import type { Transaction } from "#database/transaction.ts";
 import type { Outcome } from "#commerce/payments/ask-provider.ts";
 import type { Log } from "#foundation/log.ts";
-import { changeLocked, lockOrder, type OrderTenant } from "#commerce/orders/change-order.ts";
-import type { OrderHappening } from "#commerce/orders/order-events.ts";
+import { changeLocked, lockOrder, type OrderCommandContext } from "#commerce/orders/change-order.ts";
+import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { Held } from "#commerce/payments/provider.ts";
 import { createId } from "#foundation/ids.ts";
@@ -14,7 +14,7 @@ import { voidIfNothingOwed } from "./order-payment.ts";
 
 export async function settleMovement(
   transaction: Transaction,
-  tenant: OrderTenant,
+  tenant: OrderCommandContext,
   { operation, outcome, orderId }: Settling & { readonly orderId: string },
 ): Promise<void> {
   const { now } = tenant;
@@ -49,7 +49,7 @@ export interface SettledMovement extends Pick<Settling, "operation"> {
 }
 
 /** One that the provider refused leaves the payment as it was. */
-export async function settleRefund(transaction: Transaction, { operation, payment, failureCode, now }: SettledMovement): Promise<OrderHappening[]> {
+export async function settleRefund(transaction: Transaction, { operation, payment, failureCode, now }: SettledMovement): Promise<OrderEvent[]> {
   const status = failureCode === null ? "succeeded" : "failed";
   const happening = await endRefund(transaction, { operationId: operation.id, status, now });
   if (failureCode === null)
@@ -57,7 +57,7 @@ export async function settleRefund(transaction: Transaction, { operation, paymen
   return [happening];
 }
 
-async function settleAmounts(transaction: Transaction, { operation, payment, failureCode, now }: SettledMovement): Promise<OrderHappening[]> {
+async function settleAmounts(transaction: Transaction, { operation, payment, failureCode, now }: SettledMovement): Promise<OrderEvent[]> {
   const { id, status, capturedMinor, voidedMinor } = payment;
   if (failureCode !== null) {
     await savePayment(transaction, { payment, patch: { failureCode }, now });
@@ -105,7 +105,7 @@ interface RefundEnd {
   readonly now: Date;
 }
 
-async function endRefund(transaction: Transaction, { operationId, status, now }: RefundEnd): Promise<OrderHappening> {
+async function endRefund(transaction: Transaction, { operationId, status, now }: RefundEnd): Promise<OrderEvent> {
   const { id } = await transaction
     .updateTable("refund")
     .set((refund) => ({ status, version: refund("version", "+", 1), updatedAt: now }))
@@ -116,7 +116,7 @@ async function endRefund(transaction: Transaction, { operationId, status, now }:
 }
 
 /** What became of it at the provider after all. */
-export async function settleAbandoned(transaction: Transaction, tenant: OrderTenant, { operation, outcome, log }: Settling): Promise<void> {
+export async function settleAbandoned(transaction: Transaction, tenant: OrderCommandContext, { operation, outcome, log }: Settling): Promise<void> {
   const { now } = tenant;
   const { id, paymentId } = operation;
   const isTimedOut = outcome.outcome === "timed_out";
@@ -133,7 +133,7 @@ export async function settleAbandoned(transaction: Transaction, tenant: OrderTen
 }
 
 /** Money may be held that nobody will let go. */
-async function tellUnresolved(transaction: Transaction, { now, outbox }: OrderTenant, paymentId: string): Promise<void> {
+async function tellUnresolved(transaction: Transaction, { now, outbox }: OrderCommandContext, paymentId: string): Promise<void> {
   const payment = await lockPayment(transaction, paymentId);
   await savePayment(transaction, { payment, patch: { failureCode: "unresolved" }, now });
   outbox.append({ type: "payment.refund_required", id: paymentId, previous: { failureCode: payment.failureCode } });
@@ -141,7 +141,7 @@ async function tellUnresolved(transaction: Transaction, { now, outbox }: OrderTe
 
 async function giveBack(
   transaction: Transaction,
-  tenant: OrderTenant,
+  tenant: OrderCommandContext,
   { payment, held }: { readonly payment: PaymentRow; readonly held: Held },
 ): Promise<void> {
   const { now, merchantId, outbox } = tenant;
@@ -179,11 +179,11 @@ interface LateRefund {
   readonly dueAt?: Date;
 }
 
-function queueLateRefund(transaction: Transaction, { merchantId, now, events }: OrderTenant, refund: LateRefund): Promise<string> {
+function queueLateRefund(transaction: Transaction, { merchantId, now, events }: OrderCommandContext, refund: LateRefund): Promise<string> {
   return queueOperation(transaction, { merchantId, kind: "refund", now, events, ...refund });
 }
 
-export async function settleLateRefund(transaction: Transaction, tenant: OrderTenant, { operation, outcome, log }: Settling): Promise<void> {
+export async function settleLateRefund(transaction: Transaction, tenant: OrderCommandContext, { operation, outcome, log }: Settling): Promise<void> {
   const { now, outbox } = tenant;
   const failureCode = failureOf(outcome);
   if (!(await endOperation(transaction, { id: operation.id, failureCode, now }))) return;
@@ -207,7 +207,7 @@ const retryMsMax = 1440 * minuteMs;
  */
 async function retryRefund(
   transaction: Transaction,
-  tenant: OrderTenant,
+  tenant: OrderCommandContext,
   { operation, payment, failureCode }: Pick<Settling, "operation"> & { readonly payment: PaymentRow; readonly failureCode: string },
 ): Promise<void> {
   const { now, outbox } = tenant;

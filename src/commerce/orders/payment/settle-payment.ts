@@ -10,7 +10,7 @@ import type { Held } from "#commerce/payments/provider.ts";
 import { lockPayment, type PaymentRow, savePayment, statusByAmounts } from "#commerce/payments/save-payment.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Log } from "#foundation/log.ts";
-import { changeAsSystem, type OrderTenant, type SystemServices } from "#commerce/orders/change-order.ts";
+import { changeAsSystem, type OrderCommandContext, type SystemServices } from "#commerce/orders/change-order.ts";
 import { placeOrder, toOrderPayment } from "#commerce/orders/place-order.ts";
 import { settleAbandoned, settleLateRefund, settleMovement, type Settling } from "./settle-movement.ts";
 
@@ -20,7 +20,7 @@ export function settlePayment(services: SystemServices & { readonly log: Log }, 
   );
 }
 
-export async function settleOperation(transaction: Transaction, tenant: OrderTenant, settling: Settling): Promise<void> {
+export async function settleOperation(transaction: Transaction, tenant: OrderCommandContext, settling: Settling): Promise<void> {
   const { kind, paymentId } = settling.operation;
   if (kind === "authorize") return settleAuthorization(transaction, tenant, settling);
   const { orderId, sessionId } = await transaction
@@ -33,7 +33,7 @@ export async function settleOperation(transaction: Transaction, tenant: OrderTen
   return kind === "void" ? settleAbandoned(transaction, tenant, settling) : settleLateRefund(transaction, tenant, settling);
 }
 
-async function settleAuthorization(transaction: Transaction, tenant: OrderTenant, { operation, outcome, log }: Settling): Promise<void> {
+async function settleAuthorization(transaction: Transaction, tenant: OrderCommandContext, { operation, outcome, log }: Settling): Promise<void> {
   const { now } = tenant;
   const { sessionId } = await transaction.selectFrom("payment").select("sessionId").where("id", "=", operation.paymentId).executeTakeFirstOrThrow();
   const { cart, session } = await lockSession(transaction, tenant, sessionId);
@@ -58,7 +58,7 @@ async function settleAuthorization(transaction: Transaction, tenant: OrderTenant
 
 async function failPayment(
   transaction: Transaction,
-  { now, outbox }: OrderTenant,
+  { now, outbox }: OrderCommandContext,
   { payment, failureCode }: { readonly payment: PaymentRow; readonly failureCode: string },
 ): Promise<void> {
   await savePayment(transaction, { payment, patch: { status: "failed", failureCode }, now });
