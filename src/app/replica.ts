@@ -1,18 +1,51 @@
-/** The replica of DATABASE_READ_URL: for reports and whatever else analysts ask, and for what is public. Neither takes the other's connections. */
+/** What reports need while the service runs: where they are read, and the counting of what is searched for. */
 import type { LogEvent } from "kysely";
-import { openDatabase } from "#database/connect.ts";
-import { reportMsMax } from "#database/read-only.ts";
-import { shopLimits, type StatementLimits } from "#database/statement-pool.ts";
+import { createSearchCounts } from "#commerce/search/search-counts.ts";
+import { type OpenDatabase, openDatabase } from "#database/connect.ts";
+import { createReadOnly, reportMsMax } from "#database/read-only.ts";
 import type { Clock } from "#foundation/clock.ts";
-import type { Replica } from "#graph/context.ts";
-import { createReads } from "#graph/reads.ts";
+import type { Log } from "#foundation/log.ts";
+import type { GraphServices, Replica } from "#graph/context.ts";
+import { shopLimits, type StatementLimits } from "#database/statement-pool.ts";
+import { createReads } from "#graph/loaders.ts";
 import type { Settings } from "./settings.ts";
 
+export interface Reporting {
+  readonly services: Pick<GraphServices, "readOnly" | "searchCounts">;
+  readonly start: () => void;
+  readonly stop: () => Promise<void>;
+}
+
+export interface ReportingOptions {
+  readonly settings: Settings;
+  readonly database: OpenDatabase;
+  readonly replica: Replica | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Few: on the replica reports wait for each other, and nobody for them. */
+const runningMax = 4;
+
+/** Beside the shop, two of three connections are always its own. The embedded database has one. */
+const besideShop = ({ engine }: OpenDatabase, connections: number): number =>
+  engine === "pglite" ? 1 : Math.max(1, Math.min(runningMax, Math.floor(connections / 3)));
+
+export function createReporting({ settings, database, replica, clock, log }: ReportingOptions): Reporting {
+  const readOnly =
+    replica === undefined
+      ? createReadOnly(database.db, { runningMax: besideShop(database, settings.databasePool) })
+      : createReadOnly(replica.ofAnalysts.db, { runningMax });
+  const searchCounts = createSearchCounts({ db: database.db, clock, log });
+  return { services: { readOnly, searchCounts }, start: searchCounts.start, stop: searchCounts.stop };
+}
+
+/** The replica of DATABASE_READ_URL: for reports and whatever else analysts ask, and for what is public. Neither takes the other's connections. */
 export interface OpenReplica extends Replica {
   readonly close: () => Promise<void>;
 }
 
-export interface ReplicaOptions {
+interface ReplicaOptions {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly onStatement: ((event: LogEvent) => void) | undefined;

@@ -8,7 +8,7 @@ import { sweepStaffSessions } from "#access/people/staff-sessions.ts";
 import { eraseDue } from "#commerce/addresses/personal-data.ts";
 import { expireCarts } from "#commerce/carts/end-carts.ts";
 import { expireSessions } from "#commerce/checkout/expire-sessions.ts";
-import { endDuePromotions, startDuePromotions } from "#commerce/promotions/due-promotions.ts";
+import { endDuePromotions, startDuePromotions } from "#commerce/promotions/promotion-life.ts";
 import { indexProducts, refreshDue, refreshPopularity } from "#commerce/search/index-products.ts";
 import { placeFreeCheckouts } from "#commerce/orders/complete-session.ts";
 import { sweepSearchCounts } from "#commerce/search/search-counts.ts";

@@ -5,7 +5,7 @@
 import cluster, { type Worker } from "node:cluster";
 import { once } from "node:events";
 import type { Role } from "#app/background.ts";
-import { freePort } from "#app/free-port.ts";
+import { freePort } from "#app/open.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryLimiter } from "#http/rate-limiter.ts";
 import { answerLimits, type Port } from "#http/shared-limiter.ts";

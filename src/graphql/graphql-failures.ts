@@ -6,7 +6,7 @@ import { type Failure, retryAfterSecondsOf } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { failuresOfResult, PublicError } from "#mesh/public-error.ts";
-import { type Arrival, viewerOf } from "./asker.ts";
+import { type YogaServerContext, viewerOf } from "./authenticate.ts";
 
 export interface FailureServices {
   readonly publicUrl: string;
@@ -19,33 +19,33 @@ export function showFailures(services: FailureServices): Plugin<GraphContext> {
     onResultProcess(process) {
       const { result, serverContext } = process;
       if (Array.isArray(result) || !("errors" in result) || result.errors === undefined) return;
-      const { asker } = serverContext as unknown as Arrival;
-      const { errors, status } = publicErrors(result, asker, services);
+      const { caller } = serverContext as unknown as YogaServerContext;
+      const { errors, status } = publicErrors(result, caller, services);
       process.setResult({ ...result, errors: errors.map((error) => withHttp(error, status)) });
     },
   };
 }
 
 /** A result that is not sent by Yoga: an event of a subscription. */
-export function showResult(result: ExecutionResult, asker: FastifyRequest, services: FailureServices): object {
+export function showResult(result: ExecutionResult, caller: FastifyRequest, services: FailureServices): object {
   if (result.errors === undefined) return result;
-  const { errors } = publicErrors(result, asker, services);
+  const { errors } = publicErrors(result, caller, services);
   return { errors: errors.map((error) => error.toJSON()), data: result.data, extensions: result.extensions };
 }
 
 /** Translates what is not translated yet, and logs what is a fault of this service. */
 function publicErrors(
   result: ExecutionResult,
-  asker: FastifyRequest,
+  caller: FastifyRequest,
   { publicUrl, log }: FailureServices,
 ): { errors: PublicError[]; status: number } {
-  const failures = failuresOfResult(result, viewerOf(asker)?.role !== "storefront");
-  if (failures.some(({ status }) => status >= 500)) asker.span?.markFailed();
-  asker.failureCode = failures[0]?.code ?? null;
+  const failures = failuresOfResult(result, viewerOf(caller)?.role !== "storefront");
+  if (failures.some(({ status }) => status >= 500)) caller.span?.markFailed();
+  caller.failureCode = failures[0]?.code ?? null;
   for (const failure of failures) {
-    if (failure.status >= 500) log.error({ requestId: asker.id, code: failure.code, err: failure.cause }, "A GraphQL request failed on our side.");
+    if (failure.status >= 500) log.error({ requestId: caller.id, code: failure.code, err: failure.cause }, "A GraphQL request failed on our side.");
   }
-  const errors = failures.map((failure, index) => asPublicError(failure, result.errors?.[index], { requestId: asker.id, publicUrl }));
+  const errors = failures.map((failure, index) => asPublicError(failure, result.errors?.[index], { requestId: caller.id, publicUrl }));
   return { errors, status: statusOf(failures, result) };
 }
 

@@ -15,14 +15,14 @@ export interface OpenStream {
 
 export interface OpenStreams {
   /** Throws where there are as many as there may be. */
-  readonly open: (asker: FastifyRequest, callerId: string) => OpenStream;
+  readonly open: (caller: FastifyRequest, callerId: string) => OpenStream;
   readonly close: () => void;
 }
 
 export interface StreamParts {
   readonly clock: Clock;
   /** Throws where the credential is not good any more. */
-  readonly recheck: (asker: FastifyRequest) => Promise<unknown>;
+  readonly recheck: (caller: FastifyRequest) => Promise<unknown>;
 }
 
 export const streamsOfCallerMax = 20;
@@ -33,7 +33,7 @@ const lifeMsMax = 3_600_000;
 const checkMs = 1_000;
 
 interface Entry extends OpenStream {
-  readonly asker: FastifyRequest;
+  readonly caller: FastifyRequest;
   readonly callerId: string;
   /** What was shown: streams of one credential are looked at together. */
   readonly shown: string;
@@ -46,10 +46,10 @@ export function createOpenStreams({ clock, recheck }: StreamParts): OpenStreams 
   let isOver = false;
   // One look is for all of them: it is no part of the trace of whoever came first.
   const inNobodysName = AsyncLocalStorage.snapshot();
-  const open = (asker: FastifyRequest, callerId: string): OpenStream => {
+  const open = (caller: FastifyRequest, callerId: string): OpenStream => {
     requireRoom([...entries], callerId, isOver);
     const over = new AbortController();
-    const { socket, headers } = asker.raw;
+    const { socket, headers } = caller.raw;
     const end = (failure?: Failure): void => {
       if (!entries.delete(entry)) return;
       socket.off("close", gone);
@@ -58,7 +58,7 @@ export function createOpenStreams({ clock, recheck }: StreamParts): OpenStreams 
     };
     const gone = (): void => end();
     const shown = JSON.stringify([headers.authorization, headers.cookie]);
-    const entry: Entry = { signal: over.signal, end, asker, callerId, shown, endsAt: clock.now().getTime() + lifeMsMax };
+    const entry: Entry = { signal: over.signal, end, caller, callerId, shown, endsAt: clock.now().getTime() + lifeMsMax };
     entries.add(entry);
     if (entries.size === 1) checking = inNobodysName(() => setInterval(() => void check(), checkMs).unref());
     socket.once("close", gone);
@@ -98,7 +98,7 @@ async function checkAlike(alike: readonly Entry[], recheck: StreamParts["recheck
   const [first] = alike;
   if (first === undefined) return;
   try {
-    await recheck(first.asker);
+    await recheck(first.caller);
   } catch (error) {
     if (!(error instanceof Failure) || error.status >= 500) return;
     for (const { end } of alike) end(error);

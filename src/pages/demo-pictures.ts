@@ -1,10 +1,11 @@
 /** The demo catalog's pictures: drawn from their names, the same ones for ever. */
-import type { FastifyInstance } from "fastify";
+import type { FastifyPluginAsync } from "fastify";
 import { demoPicture } from "#demo/pictures/pictures.ts";
 import { fail } from "#foundation/failure.ts";
+import { refuseOtherMethods } from "#http/server.ts";
 import { isSlug } from "#foundation/text.ts";
 
-export function mountPictures(server: FastifyInstance): void {
+export const demoPicturesPlugin: FastifyPluginAsync = async (server) => {
   server.get<{ Params: { file: string } }>("/media/demo/:file", (request, reply) => {
     const { file } = request.params;
     const name = file.endsWith(".svg") ? file.slice(0, -".svg".length) : "";
@@ -15,4 +16,5 @@ export function mountPictures(server: FastifyInstance): void {
       .type("image/svg+xml")
       .send(demoPicture(name));
   });
-}
+  refuseOtherMethods(server, "/media/demo/:file", ["GET"]);
+};

@@ -1,4 +1,5 @@
 /** Deliveries for who runs a merchant: read one by one and page by page, replayed alone and by the thousand. */
+import { createServiceEvents } from "#foundation/events.ts";
 import { sql } from "kysely";
 import { beforeEach, expect, it } from "vitest";
 import { inTransaction } from "#database/transaction.ts";
@@ -105,7 +106,9 @@ describeOnBoth("webhook deliveries", (_open, engine) => {
     const deliveryId = await makeDelivery(world(), { endpointId });
     const seen: number[] = [];
     let count = 0;
-    const tenant = { merchantId: null, installationId: null, now: world().clock.now(), wakeDeliveries: () => void (count += 1) };
+    const events = createServiceEvents();
+    events.on("deliveriesDue", () => void (count += 1));
+    const tenant = { merchantId: null, installationId: null, now: world().clock.now(), events };
     await inTransaction(db, async (transaction) => {
       await replayDelivery(transaction, tenant, { deliveryId, reason: "other" });
       seen.push(count);

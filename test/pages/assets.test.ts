@@ -3,7 +3,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { createServer } from "#http/server.ts";
 import { createLog } from "#foundation/log.ts";
-import { assetOf, mountAssets } from "#pages/shared/assets.ts";
+import { assetOf, assetsPlugin } from "#pages/shared/assets.ts";
 import { refuseOtherMethods } from "#http/server.ts";
 import type { FastifyInstance } from "fastify";
 
@@ -11,8 +11,7 @@ const publicUrl = "http://127.0.0.1:4000";
 
 async function serverOfAssets(): Promise<FastifyInstance> {
   const server = await createServer({ publicUrl, log: createLog("silent"), proxies: 0 });
-  mountAssets(server);
-  refuseOtherMethods(server, "/assets/:file", ["GET"]);
+  await server.register(assetsPlugin);
   return server;
 }
 

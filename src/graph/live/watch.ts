@@ -2,6 +2,7 @@
 import { findCartVersions, findOrderVersions } from "#commerce/versions.ts";
 import type { Database } from "#database/connect.ts";
 import { createPolling, type Polling } from "#database/polling.ts";
+import type { ServiceEvents } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
 import { createDeliveryLook, type DeliveriesSeen } from "#webhooks/watch-deliveries.ts";
 
@@ -11,9 +12,8 @@ export interface Watch {
   readonly orders: Polling<number>;
   /** By endpoint. */
   readonly deliveries: Polling<DeliveriesSeen>;
-  /** This was changed here; what is not watched is nobody's business. */
+  /** Whether somebody in this process follows the subject. */
   readonly isWatched: (subject: { readonly type: string; readonly id: string }) => boolean;
-  readonly wake: (type: string) => void;
   readonly watchers: () => number;
   readonly close: () => void;
 }
@@ -22,7 +22,7 @@ export interface Watch {
 const versionsPace = { everyMs: 400, pauseMsMin: 25 };
 const deliveriesPace = { everyMs: 500, pauseMsMin: 150 };
 
-export function createWatch(db: Database, log: Log): Watch {
+export function createWatch(db: Database, events: ServiceEvents, log: Log): Watch {
   const onFault = (err: unknown): void => log.warn({ event: "live_look_failed", err }, "What subscriptions follow could not be looked at.");
   const carts = createPolling({ look: (ids) => findCartVersions(db, ids), onFault, ...versionsPace });
   const orders = createPolling({ look: (ids) => findOrderVersions(db, ids), onFault, ...versionsPace });
@@ -32,12 +32,13 @@ export function createWatch(db: Database, log: Log): Watch {
     ["cart", carts],
     ["order", orders],
   ]);
+  events.on("subjectChanged", (type) => bySubject.get(type)?.wake());
+  events.on("deliveriesChanged", () => deliveries.wake());
   return {
     carts,
     orders,
     deliveries,
     isWatched: ({ type, id }) => bySubject.get(type)?.isWatched(id) === true,
-    wake: (type) => bySubject.get(type)?.wake(),
     watchers: () => all.reduce((sum, { watchers }) => sum + watchers(), 0),
     close: () => {
       for (const { close } of all) close();

@@ -24,7 +24,7 @@ export default (): Plugin =>
       const withCost = (result: ExecutionResult): ExecutionResult => ({ ...result, extensions: { ...result.extensions, cost } });
       try {
         requireAffordable(cost);
-        args.contextValue.services.noteCost?.(cost.requested);
+        args.contextValue.services.events.emit("documentExecuted", cost.requested);
         return withCost(await timed(args, execute(input)));
       } catch (error) {
         return withCost({ errors: [asGraphqlError(error)] });

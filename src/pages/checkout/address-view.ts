@@ -1,7 +1,8 @@
 /** The delivery address: asked for in the parts that its country has, or shown as much as may be shown of it. */
 import { html, type Markup } from "#pages/shared/html.ts";
 import { countryName } from "./amounts.ts";
-import type { AddressForm, AddressPart, TypedAddress } from "./checkout-services.ts";
+import { type AddressForm, addressForm } from "#commerce/addresses/address-form.ts";
+import type { AddressPart, TypedAddress } from "./checkout-services.ts";
 import { type FieldMessages, messagesOfField } from "./fault-texts.ts";
 import type { TextName } from "./texts.ts";
 import type { Visit } from "./visit.ts";
@@ -13,10 +14,10 @@ export interface FieldFault extends FieldMessages {
 
 export const fieldId = (name: string): string => `address-${name}`;
 
-export function addressForms({ countryCode }: TypedAddress, { session, room }: Pick<Visit, "session" | "room">): AddressForm & { country: string } {
+export function addressForms({ countryCode }: TypedAddress, { session }: Pick<Visit, "session">): AddressForm & { country: string } {
   const isOffered = countryCode !== undefined && session.countries.includes(countryCode);
   const country = isOffered ? countryCode : session.countries.includes(session.market) ? session.market : (session.countries[0] ?? session.market);
-  return { country, ...room.services.addressForm(country) };
+  return { country, ...addressForm(country) };
 }
 
 /** The first of each field. */

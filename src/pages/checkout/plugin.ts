@@ -1,98 +1,152 @@
-/** The checkout page with what it needs: the graph as the buyer of one session, the rules of addresses, and the limiters. */
-import type { FastifyInstance, FastifyRequest } from "fastify";
-import { parse } from "graphql";
-import type { Bucket } from "#access/limits.ts";
-import { addressForm } from "#commerce/addresses/address-form.ts";
-import { checkAddress } from "#commerce/addresses/check-address.ts";
-import { findSessionPage, holdSessionPage } from "#commerce/checkout/session-page.ts";
-import { Failure, type FailureDetail } from "#foundation/failure.ts";
-import type { Log } from "#foundation/log.ts";
-import { addressKey } from "#http/caller.ts";
-import { limitFailure, type RateLimiter, takeOne } from "#http/rate-limiter.ts";
+/**
+ * The hosted checkout page, /checkout/<secret>: server-rendered, complete without a script. Who knows the address may look; forms need the page's cookie
+ * as well, and must come from here. The secret stands in no answer but its own page's forms, and in no line of the log.
+ */
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
+import { orUnavailable } from "#database/database-errors.ts";
+import { type Failure, fail, retryAfterSecondsOf, toFailure } from "#foundation/failure.ts";
+import { formOf, isFromHere, takeForms } from "#http/body.ts";
+import { act } from "./actions.ts";
+import { faultsOfTyped, typedAddress } from "./address-view.ts";
+import { formatSeconds } from "./amounts.ts";
+import { type CheckoutOptions, type CheckoutServices, createCheckoutServices } from "./checkout-services.ts";
 import { refuseOtherMethods } from "#http/server.ts";
-import { createContext, type GraphServices } from "#graph/context.ts";
-import { ownDocument } from "#mesh/compile-document.ts";
-import { failureOfError } from "#mesh/public-error.ts";
-import type { Run } from "#mesh/run.ts";
-import { mountCheckout } from "./checkout-door.ts";
-import type { CheckoutLimits, RunField, TypedAddress } from "./checkout-services.ts";
+import { checkoutPage } from "./checkout-view.ts";
+import { compileDocuments } from "./documents.ts";
+import { completedPage, endedPage, messagePage, processingPage, unknownPage } from "./outcome-view.ts";
+import { type Language, sayIn } from "./texts.ts";
+import { languageFor, openVisit, readState, type Room, sendPage, type ShownPage, type Visit } from "./visit.ts";
 
-export interface CheckoutRoomParts {
-  readonly services: GraphServices;
-  readonly run: Run;
-  readonly limiter: RateLimiter;
-  readonly log: Log;
-}
+const pagePath = "/checkout/:secret";
+const checkPath = `${pagePath}/address-check`;
+const statusPath = `${pagePath}/status`;
 
-export function mountCheckoutRoom(server: FastifyInstance, { services, run, limiter, log }: CheckoutRoomParts): void {
-  const { db, clock, publicUrl } = services;
-  const routes = mountCheckout(server, {
-    db,
-    clock,
-    publicUrl,
-    log,
-    doOnce: services.doOnce,
-    compile: (document) => runnerOf(document, run, services),
-    findPage: findSessionPage,
-    holdPage: holdSessionPage,
-    addressForm,
-    addressFaults,
-    limits: createLimits(limiter),
+type Answer = (visit: Visit) => Promise<FastifyReply> | FastifyReply;
+
+/** The methods that each address takes; all others are refused. */
+const routes = [
+  [pagePath, ["GET", "POST"]],
+  [statusPath, ["GET"]],
+  [checkPath, ["POST"]],
+] as const;
+
+export const checkoutPlugin: FastifyPluginAsync<CheckoutOptions> = async (server, options) => {
+  const services = createCheckoutServices(options);
+  const room: Room = { services, documents: compileDocuments(services.compile) };
+  const visiting = (answer: Answer) => async (request: FastifyRequest, reply: FastifyReply) => {
+    const visit = await openVisit(room, request, reply);
+    return visit === undefined ? sendUnknown(request, reply, services) : answer(visit);
+  };
+  await server.register(async (pages) => {
+    takeForms(pages);
+    pages.addHook("onRequest", services.limits.takeAddress);
+    pages.setErrorHandler(answerFault(services));
+    pages.get(pagePath, visiting(show));
+    pages.post(pagePath, visiting(takeForm));
+    pages.get(statusPath, tellState(room));
+    pages.post(checkPath, visiting(checkAddress));
   });
   for (const [path, methods] of routes) refuseOtherMethods(server, path, methods);
+};
+
+async function show(visit: Visit): Promise<FastifyReply> {
+  const { session, reply, room } = visit;
+  const isGone = (session.status === "canceled" && !isLeaving(visit)) || session.status === "expired";
+  return sendPage(reply.code(isGone ? 410 : 200), await pageOf(visit), room.services.publicUrl);
 }
 
-/** Runs one document of the page as the buyer of its session. */
-function runnerOf(text: string, run: Run, services: GraphServices): RunField {
-  const document = ownDocument(parse(text), "A document of the checkout page");
-  return async <Value>({ viewer, requestId, variables }: Parameters<RunField>[0], transaction?: Parameters<RunField>[1]) => {
-    const { data, errors } = await run(document, createContext(services, { viewer, requestId }, transaction), { variables });
-    const [error] = errors ?? [];
-    if (error !== undefined) throw failureOfError(error);
-    return Object.values(data ?? {})[0] as Value;
+async function pageOf(visit: Visit): Promise<ShownPage> {
+  const { session } = visit;
+  if (session.status === "processing") return processingPage(visit);
+  if (session.status === "completed") return completedPage(visit, await orderNumberOf(visit));
+  if (session.status === "open") return checkoutPage(visit);
+  return endedPage(visit, { isLeaving: isLeaving(visit) });
+}
+
+/** Has just canceled, and is to be sent on to the shop. */
+const isLeaving = ({ request, session, isHolder }: Visit): boolean =>
+  isHolder && session.status === "canceled" && Object.hasOwn(request.query as object, "left");
+
+/** For the browser that has placed it. */
+async function orderNumberOf({ session, room, viewer, request, isHolder }: Visit): Promise<string | undefined> {
+  if (session.orderId === null || !isHolder) return undefined;
+  const asked = { viewer, requestId: request.id, variables: { id: session.orderId } };
+  return (await room.documents.order<{ readonly number: string } | null>(asked))?.number;
+}
+
+async function takeForm(visit: Visit): Promise<FastifyReply> {
+  return (isOwnForm(visit) ? await act(visit, formOf(visit.request)) : undefined) ?? sendRefused(visit);
+}
+
+/** Its page tells no referrer, so that browsers call its origin `null`; that it is from here they say beside. */
+function isOwnForm({ request, isKnown, room }: Visit): boolean {
+  const { headers } = request;
+  const { origin } = new URL(room.services.publicUrl);
+  const site = headers["sec-fetch-site"];
+  const isUntold = headers.origin === "null" && (site === undefined || site === "same-origin");
+  return isKnown && (isUntold || isFromHere(request, origin));
+}
+
+function sendRefused({ request, reply, language, say, path, room }: Visit): FastifyReply {
+  request.failureCode = "role_not_allowed";
+  const page = messagePage(language, { title: say("refused"), text: say("refusedText"), again: { text: say("tryAgain"), path } });
+  return sendPage(reply.code(403), page, room.services.publicUrl);
+}
+
+/** For the script: whether there is something new to show. */
+const tellState = (room: Room) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const state = await readState(room, request);
+  return state === undefined ? sendUnknown(request, reply, room.services) : sendJson(reply, state);
+};
+
+/** What is wrong so far, at the fields that have been left. Nothing is kept. */
+const checkAddress: Answer = (visit) => {
+  if (!isOwnForm(visit)) return sendJson(visit.reply.code(403), { faults: [] });
+  const typed = typedAddress(formOf(visit.request));
+  return sendJson(visit.reply, { faults: faultsOfTyped(typed, visit) });
+};
+
+const sendJson = (reply: FastifyReply, body: unknown): FastifyReply =>
+  reply
+    .header("cache-control", "no-store")
+    .header("referrer-policy", "no-referrer")
+    .type("application/json; charset=utf-8")
+    .send(JSON.stringify(body));
+
+function sendUnknown(request: FastifyRequest, reply: FastifyReply, { publicUrl }: CheckoutServices): FastifyReply {
+  request.failureCode = "checkout_session_not_found";
+  return sendPage(reply.code(404), unknownPage(languageFor(request)), publicUrl);
+}
+
+/** Too much, a form that is none, or a database that is away: what to do, and nothing of what was asked. */
+function answerFault({ log, publicUrl }: CheckoutServices): (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply {
+  return (error, request, reply) => {
+    const failure = toRefusal(error);
+    if (failure.status >= 500) log.error({ requestId: request.id, code: failure.code, err: failure.cause }, "A request failed on our side.");
+    request.failureCode = failure.code;
+    const retryAfter = retryAfterSecondsOf(failure);
+    void reply.code(failure.status).headers(retryAfter === null ? {} : { "retry-after": String(retryAfter) });
+    const language = languageFor(request);
+    return sendPage(
+      reply,
+      messagePage(language, { ...faultText(failure, language), again: { text: sayIn(language)("tryAgain"), path: hereAgain } }),
+      publicUrl,
+    );
   };
 }
 
-function addressFaults(address: TypedAddress): readonly FailureDetail[] {
-  try {
-    checkAddress(address, "strict");
-    return [];
-  } catch (error) {
-    if (error instanceof Failure) return error.parts.details ?? [];
-    throw error;
-  }
+/** The page itself, by a link that does not repeat its secret. */
+const hereAgain = "";
+
+function faultText(failure: Failure, language: Language): { readonly title: string; readonly text: string } {
+  const say = sayIn(language);
+  const time = formatSeconds(retryAfterSecondsOf(failure) ?? 60, language);
+  if (failure.status === 429) return { title: say("tooMany"), text: say("tooManyText", { time }) };
+  return failure.status >= 500 ? { title: say("away"), text: say("awayText") } : { title: say("refused"), text: say("refusedText") };
 }
 
-type Counted = readonly [bucket: Bucket, key: string];
-
-const secrets = ({ ip }: FastifyRequest): readonly Counted[] => [["auth-fail", `checkout:${addressKey(ip)}`]];
-// Those of the cart are counted together with those that are tried over REST.
-const codes = ({ ip }: FastifyRequest, cartId: string): readonly Counted[] => [
-  ["promo-fail", cartId],
-  ["promo-fail-credential", `checkout:${addressKey(ip)}`],
-];
-
-function createLimits(limiter: RateLimiter): CheckoutLimits {
-  const requireLeft = async (counted: readonly Counted[]): Promise<void> => {
-    for (const [bucket, key] of counted) {
-      const state = await limiter.peek(bucket, key);
-      if (state !== undefined && state.remaining === 0) throw limitFailure("rate_limited", state);
-    }
-  };
-  const count = async (counted: readonly Counted[]): Promise<void> => {
-    let exceeded: Error | undefined;
-    for (const [bucket, key] of counted) {
-      const state = await limiter.consume(bucket, key);
-      if (state?.isExceeded === true) exceeded = limitFailure("rate_limited", state);
-    }
-    // Of many at once, one that comes too late learns no more than that.
-    if (exceeded !== undefined) throw exceeded;
-  };
-  return {
-    takeAddress: async (request, reply) => takeOne(limiter, reply, { bucket: "anon-read", key: addressKey(request.ip) }),
-    requireSecretsLeft: (request) => requireLeft(secrets(request)),
-    countWrongSecret: (request) => count(secrets(request)),
-    requireCodesLeft: (request, cartId) => requireLeft(codes(request, cartId)),
-    countWrongCode: (request, cartId) => count(codes(request, cartId)),
-  };
+/** Fastify's own, of a body that it does not take, say so by their status. */
+function toRefusal(error: unknown): Failure {
+  const status = (error as { readonly statusCode?: number }).statusCode ?? 500;
+  return status < 500 ? fail("malformed_request", { cause: error }) : orUnavailable(toFailure(error));
 }

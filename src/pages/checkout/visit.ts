@@ -5,7 +5,8 @@ import type { BuyerViewer } from "#access/viewer.ts";
 import { parseAcceptLanguage } from "#foundation/locales.ts";
 import { assetOf, basePathOf } from "#pages/shared/assets.ts";
 import { type Page, pageHeaders, renderPage } from "#pages/shared/page.ts";
-import type { CheckoutServices, SessionPage } from "./checkout-services.ts";
+import { findSessionPage, type SessionPage } from "#commerce/checkout/session-page.ts";
+import type { CheckoutServices } from "./checkout-services.ts";
 import type { Documents, ShownSession } from "./documents.ts";
 import { cookieHeader, newBrowser, type PageBrowser, readBrowser } from "./page-cookie.ts";
 import { type Language, languageOf, type Say, sayIn } from "./texts.ts";
@@ -46,7 +47,7 @@ interface FoundSession {
 /** Undefined: no session has this address. Such tries are counted, and refused when there were too many; who knows an address is not kept out by them. */
 async function findSession({ services }: Room, request: FastifyRequest): Promise<FoundSession | undefined> {
   const { secret } = request.params as { readonly secret: string };
-  const page = secretPattern.test(secret) ? await services.findPage(services.db, secret) : undefined;
+  const page = secretPattern.test(secret) ? await findSessionPage(services.db, secret) : undefined;
   if (page !== undefined) return { page, viewer: viewerOf(page) };
   await services.limits.requireSecretsLeft(request);
   await services.limits.countWrongSecret(request);

@@ -1,19 +1,22 @@
-/** The documentation with what it shows: the document that the doors are described by, and the demo where there is one. */
-import type { FastifyInstance } from "fastify";
+/** The documentation at `/docs`: what the OpenAPI document says, guides, and the demo where there is one. Browsers keep a page for a minute. */
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { readDemoFile } from "#demo/demo-file.ts";
 import { refuseOtherMethods } from "#http/server.ts";
+import { fail } from "#foundation/failure.ts";
+import { basePathOf } from "#pages/shared/assets.ts";
+import { sendCompressed } from "#pages/shared/compressed.ts";
+import { pageHeaders } from "#pages/shared/page.ts";
 import type { ApiDocument } from "./api-document.ts";
-import type { DocsServices } from "./docs-site.ts";
-import { mountDocs } from "./mount-docs.ts";
+import { createDocsSite, type DocsServices, type DocsSite, type KeptPage } from "./docs-site.ts";
 
-export interface DocsParts {
+export interface DocsOptions {
   /** The OpenAPI document. */
   readonly document: Readonly<Record<string, unknown>>;
   readonly publicUrl: string;
   readonly settings: { readonly demo: boolean; readonly dataDir: string };
 }
 
-export function mountDocsRoom(server: FastifyInstance, { document, publicUrl, settings }: DocsParts): void {
+export const docsPlugin: FastifyPluginAsync<DocsOptions> = async (server, { document, publicUrl, settings }) => {
   mountDocs(server, {
     document: document as unknown as ApiDocument,
     publicUrl,
@@ -21,7 +24,7 @@ export function mountDocsRoom(server: FastifyInstance, { document, publicUrl, se
     ask: askOf(server),
   });
   for (const path of ["/docs", "/docs/*"]) refuseOtherMethods(server, path, ["GET"]);
-}
+};
 
 /** Through the front door, as everybody; what is not answered with 200 is not shown. */
 function askOf(server: FastifyInstance): DocsServices["ask"] {
@@ -33,4 +36,47 @@ function askOf(server: FastifyInstance): DocsServices["ask"] {
     });
     return statusCode === 200 ? (JSON.parse(body) as unknown) : undefined;
   };
+}
+
+/** The documentation's addresses: /docs and what is below it. Anybody may read it and keep it for a minute. */
+function mountDocs(server: FastifyInstance, services: DocsServices): void {
+  let site: DocsSite | undefined;
+  // Made when somebody looks: by then the demo is there.
+  const show = async (request: FastifyRequest, reply: FastifyReply, path: string): Promise<FastifyReply> => {
+    site ??= createDocsSite(services);
+    const page = await site.page(path);
+    if (page !== undefined) return sendPage(request, reply, { page, site, canonical: `${services.publicUrl}/docs${path === "" ? "" : `/${path}`}` });
+    if (!(request.headers.accept ?? "").includes("text/html")) throw fail("route_not_found");
+    return reply.code(404).headers(pageHeaders(site)).header("vary", "Accept").send(site.notFound());
+  };
+  server.get("/docs", (request, reply) => show(request, reply, ""));
+  server.get<{ Params: { "*": string } }>("/docs/*", (request, reply) => {
+    const path = request.params["*"];
+    return path === "" ? reply.redirect(`${basePathOf(services.publicUrl)}/docs`, 308) : show(request, reply, path);
+  });
+}
+
+interface Shown {
+  readonly page: KeptPage;
+  readonly site: DocsSite;
+  readonly canonical: string;
+}
+
+function sendPage(request: FastifyRequest, reply: FastifyReply, { page, site, canonical }: Shown): FastifyReply {
+  void reply.headers({
+    ...pageHeaders(site),
+    "cache-control": "public, max-age=60",
+    etag: page.etag,
+    vary: "Accept-Encoding",
+    link: `<${canonical}>; rel="canonical"`,
+  });
+  if (isKnown(request.headers["if-none-match"], page.etag)) return reply.code(304).send();
+  return sendCompressed(request, reply, page.body);
+}
+
+const opaque = (tag: string): string => tag.trim().replace(/^W\//, "");
+
+/** By the weak comparison of RFC 9110: the encodings of a page differ in their bytes and in nothing else. */
+function isKnown(header: string | undefined, etag: string): boolean {
+  return (header ?? "").split(",").some((tag) => tag.trim() === "*" || opaque(tag) === opaque(etag));
 }

@@ -2,11 +2,13 @@
  * GraphiQL for people: a small page that loads nothing from elsewhere. What is large – the component, its sheet, the editor's workers – the build takes
  * out of its package (component-plugin.ts) and browsers keep by hash; what is ours runs in src/pages/graphiql/browser.
  */
-import type { FastifyInstance } from "fastify";
+import type { FastifyPluginAsync } from "fastify";
 import { fail } from "#foundation/failure.ts";
+import { refuseOtherMethods } from "#http/server.ts";
+import { dataBlock, mountTypeMap } from "./type-map-page.ts";
 import { addressOfFile, assetOf, basePathOf } from "#pages/shared/assets.ts";
 import { compress, type Compressed, sendCompressed } from "#pages/shared/compressed.ts";
-import { html, Markup } from "#pages/shared/html.ts";
+import { html } from "#pages/shared/html.ts";
 import type { ComponentFile } from "./component-plugin.ts";
 import { exampleGroups, openedExamples } from "./examples.ts";
 
@@ -30,7 +32,10 @@ export const graphiqlPolicy = [
 /** EventSource only knows GET, and would have the token in the address. */
 const askedByPost = "This address takes POST. Subscriptions are asked for by POST as well, with `Accept: text/event-stream`.";
 
-export function mountGraphiql(server: FastifyInstance, publicUrl: string): void {
+/** GraphiQL at `/graphql`, for requests that accept HTML, and the map of the graph's types at `/graphql/map`. */
+export const graphiqlPlugin: FastifyPluginAsync<{ readonly publicUrl: string }> = async (server, { publicUrl }) => {
+  mountTypeMap(server, publicUrl);
+  refuseOtherMethods(server, "/graphql/map", ["GET"]);
   let page: Promise<Compressed> | undefined;
   server.get("/graphql", async (request, reply) => {
     if (!(request.headers.accept ?? "").includes("text/html")) throw fail("method_not_allowed", { message: askedByPost, headers: { allow: "POST" } });
@@ -45,7 +50,7 @@ export function mountGraphiql(server: FastifyInstance, publicUrl: string): void 
     });
     return sendCompressed(request, reply.type("text/html; charset=utf-8"), await page);
   });
-}
+};
 
 function renderGraphiql(publicUrl: string): string {
   const { scripts, styles } = assetOf("graphiql", publicUrl);
@@ -89,9 +94,4 @@ function renderGraphiql(publicUrl: string): string {
       </body>
     </html>`.text
   }`;
-}
-
-/** Data for the page's script, which browsers do not run: no text in it can end the element. */
-export function dataBlock(data: object): Markup {
-  return new Markup(`<script type="application/json" id="page-data">${JSON.stringify(data).replaceAll("<", String.raw`\u003c`)}</script>`);
 }

@@ -1,9 +1,8 @@
 /** The type map at /graphql/map: the frame of a page whose script draws the schema, once it has a token. */
 import type { FastifyInstance } from "fastify";
 import { assetOf, basePathOf } from "#pages/shared/assets.ts";
-import { html } from "#pages/shared/html.ts";
+import { html, Markup } from "#pages/shared/html.ts";
 import { pageHeaders, renderPage } from "#pages/shared/page.ts";
-import { dataBlock } from "./plugin.ts";
 
 export function mountTypeMap(server: FastifyInstance, publicUrl: string): void {
   server.get("/graphql/map", (_request, reply) => {
@@ -26,4 +25,9 @@ export function mountTypeMap(server: FastifyInstance, publicUrl: string): void {
       ${dataBlock({ endpoint: `${base}/graphql` })}`;
     return reply.headers(pageHeaders({ asset })).send(renderPage({ title: "Type map – Commerce Gateway", body, isWide: true, asset }));
   });
+}
+
+/** Data for the page's script, which browsers do not run: no text in it can end the element. */
+export function dataBlock(data: object): Markup {
+  return new Markup(`<script type="application/json" id="page-data">${JSON.stringify(data).replaceAll("<", String.raw`\u003c`)}</script>`);
 }

@@ -5,7 +5,8 @@
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
-import type { FastifyInstance } from "fastify";
+import type { FastifyPluginAsync } from "fastify";
+import { refuseOtherMethods } from "#http/server.ts";
 import { fail } from "#foundation/failure.ts";
 import { type Compressed, sendCompressed } from "./compressed.ts";
 
@@ -78,7 +79,7 @@ export const basePathOf = (publicUrl: string): string => new URL(publicUrl).path
 
 const kept = new Map<string, Promise<Compressed>>();
 
-export function mountAssets(server: FastifyInstance): void {
+export const assetsPlugin: FastifyPluginAsync = async (server) => {
   server.get<{ Params: { file: string } }>("/assets/:file", async (request, reply) => {
     const { file } = request.params;
     const type = types[extname(file)];
@@ -87,7 +88,8 @@ export function mountAssets(server: FastifyInstance): void {
     void reply.headers({ "cache-control": "public, max-age=31536000, immutable", vary: "Accept-Encoding", "x-content-type-options": "nosniff" });
     return sendCompressed(request, reply.type(type), body);
   });
-}
+  refuseOtherMethods(server, "/assets/:file", ["GET"]);
+};
 
 function keptFile(file: string): Promise<Compressed> {
   const found = kept.get(file);

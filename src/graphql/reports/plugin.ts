@@ -1,28 +1,26 @@
 /** Reports as tables: GET /reports/NAME.csv, for whoever may ask the graph for them, with the same token, rules and limits. */
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyPluginAsync } from "fastify";
 import type { GraphQLError } from "graphql";
-import type { InternalViewer } from "#access/viewer.ts";
 import { type Failure, fail, type FailureDetail, toFailure } from "#foundation/failure.ts";
 import { isDay } from "#foundation/period.ts";
 import { isCleanText } from "#foundation/text.ts";
 import { createContext, type GraphServices } from "#graph/context.ts";
 import { PublicError } from "#mesh/public-error.ts";
 import type { Run } from "#mesh/run.ts";
-import { noteCredential } from "#graphql/asker.ts";
+import { clientOf, type InternalAuthentication, noteCredential } from "#graphql/authenticate.ts";
+import { refuseOtherMethods } from "#http/server.ts";
 import { toCsv } from "./csv.ts";
 import { type CsvReport, csvReports } from "./csv-reports.ts";
 
-export interface CsvDoor {
+export interface ReportsOptions {
   readonly run: Run;
   readonly services: GraphServices;
-  readonly authenticate: (request: FastifyRequest) => Promise<InternalViewer>;
-  /** Under which name a caller's address is counted. */
-  readonly clientOf: (request: FastifyRequest) => string;
+  readonly authentication: InternalAuthentication;
 }
 
-export function mountCsvReports(server: FastifyInstance, { run, services, authenticate, clientOf }: CsvDoor): void {
+export const reportsPlugin: FastifyPluginAsync<ReportsOptions> = async (server, { run, services, authentication }) => {
   server.get<{ Params: { file: string }; Querystring: Record<string, string | string[]> }>("/reports/:file", async (request, reply) => {
-    const viewer = await authenticate(request);
+    const viewer = await authentication.authenticate(request);
     noteCredential(request, viewer);
     const name = request.params.file.endsWith(".csv") ? request.params.file.slice(0, -".csv".length) : "";
     const report = csvReports.get(name);
@@ -39,7 +37,8 @@ export function mountCsvReports(server: FastifyInstance, { run, services, authen
       .type("text/csv; charset=utf-8")
       .send(toCsv(report.columns, report.toRows(data)));
   });
-}
+  refuseOtherMethods(server, "/reports/:file", ["GET"]);
+};
 
 type Variables = Readonly<Record<string, string | number>>;
 

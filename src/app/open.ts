@@ -1,0 +1,57 @@
+/** Opens what the settings name outside of the process: the database, migrated, and what counts requests. */
+import { type AddressInfo, createServer } from "node:net";
+import type { LogEvent } from "kysely";
+import { type OpenDatabase, openDatabase } from "#database/connect.ts";
+import { migrate } from "#database/migrate.ts";
+import { shopLimits } from "#database/statement-pool.ts";
+import type { Clock } from "#foundation/clock.ts";
+import type { Log } from "#foundation/log.ts";
+import { createMemoryLimiter, type RateLimiter } from "#http/rate-limiter.ts";
+import type { Settings } from "./settings.ts";
+
+export interface OpenOptions {
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly onStatement?: (event: LogEvent) => void;
+  /** Used instead of the one of the settings. */
+  readonly limiter?: RateLimiter | undefined;
+}
+
+export async function createLimiter({ settings, log, limiter }: OpenOptions, clock: Clock): Promise<RateLimiter> {
+  if (limiter !== undefined) return limiter;
+  const { redisUrl, rateLimitScale } = settings;
+  if (redisUrl === undefined) return createMemoryLimiter(rateLimitScale, () => clock.now().getTime());
+  const { createRedisLimiter } = await import("#http/redis-limiter.ts");
+  return createRedisLimiter(redisUrl, rateLimitScale, log);
+}
+
+export async function openConfigured({ settings, onStatement }: OpenOptions): Promise<OpenDatabase> {
+  const database = await openDatabase({
+    url: settings.databaseUrl,
+    directUrl: settings.databaseDirectUrl,
+    poolSize: settings.databasePool,
+    prepared: settings.databasePrepared,
+    limits: shopLimits,
+    folder: settings.databaseUrl === undefined ? settings.dataDir : undefined,
+    onStatement,
+  });
+  try {
+    await migrate(database);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/** For PORT=0: addresses in answers are absolute, so the port must be known before anything is built. */
+export function freePort(host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", reject);
+    probe.listen(0, host, () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+}
