@@ -1,8 +1,7 @@
 /** The one code of a cart: given, taken away. A new one takes the old one's place whole, or is refused and the old one stays. */
 import { failAt, fail } from "#foundation/failure.ts";
 import { money } from "#foundation/money.ts";
-import { codeLengthMax, normalizeCode } from "#commerce/promotions/promotion-codes.ts";
-import type { Refusal } from "#commerce/promotions/choose-promotions.ts";
+import { codeLengthMax, normalizeCode, type Refusal } from "#commerce/promotions/choose-promotions.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
 import { codeOf, draftOf } from "./cart-draft.ts";

@@ -12,7 +12,7 @@ import type { PaymentRow } from "#commerce/payments/save-payment.ts";
 import { redeemUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import { conditionsOf, type PromotionConditions } from "#commerce/promotions/promotion-conditions.ts";
+import { conditionsOf, type PromotionConditions } from "#commerce/promotions/choose-promotions.ts";
 import { findPromotionRules } from "#commerce/promotions/read-promotions.ts";
 import type { OrderCommandContext } from "./change-order.ts";
 import { type OrderEvent, publishOrder, writeTimeline } from "./order-events.ts";

@@ -2,9 +2,9 @@
  * Which promotions a cart gets: the automatic ones whose conditions it meets, then its code, and why the code is refused where it is. No
  * rule with a broken condition is ever applied, and what is refused is never counted.
  */
-import { sumMinor, multiplyMinor } from "#commerce/pricing/allocate.ts";
-import { missingUnitsOf } from "#commerce/pricing/buy-x-get-y.ts";
-import { entitledTo, quantityOf } from "#commerce/pricing/entitlement.ts";
+import { multiplyMinor, sumMinor } from "#commerce/pricing/allocate.ts";
+import { boughtFor, missingUnitsOf } from "#commerce/pricing/buy-x-get-y.ts";
+import { type EntitledLine, entitledTo, quantityOf } from "#commerce/pricing/entitlement.ts";
 import { priceCart, type PricedCart, type PricingInput, type PricingLine } from "#commerce/pricing/price-cart.ts";
 import type { PromotionRule, RefusalReason } from "./promotion-rule.ts";
 
@@ -151,4 +151,35 @@ function requireMinimumQuantity(rule: PromotionRule, facts: CartFacts): Refusal 
   }
   const data = asked.reduce((most, other) => (other.missingQuantity > most.missingQuantity ? other : most));
   return data.missingQuantity > 0 ? { reason: "minimum_quantity_not_met", data } : null;
+}
+
+/** Codes are compared as people read them: without case, without the compatibility forms of Unicode, without space around. */
+export const codeLengthMax = 64;
+const codePattern = /^[\p{L}\p{N}][\p{L}\p{N}_-]*$/u;
+
+/** What a code is found by; undefined when the text cannot be one. */
+export function normalizeCode(text: string): string | undefined {
+  // Upper case first: some letters fold only that way (ß and SS are one).
+  const normalized = text.trim().normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC");
+  return normalized.length > 0 && Array.from(normalized).length <= codeLengthMax && codePattern.test(normalized) ? normalized : undefined;
+}
+
+/** What of a cart a promotion was given for, by its lines: so that what was sold with it can tell later. Pure. */
+interface ConditionLine extends EntitledLine {
+  readonly id: string;
+}
+
+export interface PromotionConditions {
+  /** What had to be bought for what it gives; empty: nothing. */
+  readonly boughtLineIds: readonly string[];
+  /** What the cart had to have of its entitled lines; null: it asks for no minimum. */
+  readonly minimum: { readonly lineIds: readonly string[]; readonly subtotalMinor: number | null; readonly quantity: number | null } | null;
+}
+
+export function conditionsOf(rule: PromotionRule, lines: readonly ConditionLine[]): PromotionConditions {
+  const { discount, minimumSubtotalMinor: subtotalMinor, minimumQuantity: quantity } = rule;
+  const entitled = lines.filter(entitledTo(discount.entitled)).map(({ id }) => id);
+  const minimum = subtotalMinor === null && quantity === null ? null : { lineIds: entitled, subtotalMinor, quantity };
+  if (discount.kind === "buy_x_get_y") return { boughtLineIds: lines.filter(boughtFor(discount)).map(({ id }) => id), minimum };
+  return { boughtLineIds: discount.kind === "gift" && minimum !== null ? entitled : [], minimum };
 }

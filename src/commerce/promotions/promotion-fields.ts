@@ -5,7 +5,6 @@
 import { localizedFaults, type LocalizedTextInput, toLocalizedMap } from "#commerce/catalog/catalog-fields.ts";
 import { currencyFaults, faultAt, type Faults, integerFaults, listFaults, textFaults } from "#foundation/faults.ts";
 import { amountMinorMax } from "#foundation/money.ts";
-import { promotionBounds as bounds } from "./promotion-bounds.ts";
 import type { PromotionKind } from "./promotion-rule.ts";
 
 /** Left out: stays as it is. Null: has none any more. */
@@ -99,28 +98,28 @@ export function mergeFields(values: PromotionValues, fields: PromotionFields): P
 
 export function fieldFaults(input: PromotionFields): Faults {
   return [
-    ...(input.titles === undefined ? [] : localizedFaults("/titles", input.titles ?? [], { max: bounds.titleMax })),
-    ...integerFaults("/basisPoints", input.basisPoints, { min: 1, max: bounds.basisPointsMax }),
+    ...(input.titles === undefined ? [] : localizedFaults("/titles", input.titles ?? [], { max: promotionBounds.titleMax })),
+    ...integerFaults("/basisPoints", input.basisPoints, { min: 1, max: promotionBounds.basisPointsMax }),
     ...integerFaults("/amountMinor", input.amountMinor, { min: 1, max: amountMinorMax }),
     ...currencyFaults("/currency", input.currency),
-    ...integerFaults("/buyQuantity", input.buyQuantity, { min: 1, max: bounds.quantityMax }),
-    ...integerFaults("/getQuantity", input.getQuantity, { min: 1, max: bounds.quantityMax }),
+    ...integerFaults("/buyQuantity", input.buyQuantity, { min: 1, max: promotionBounds.quantityMax }),
+    ...integerFaults("/getQuantity", input.getQuantity, { min: 1, max: promotionBounds.quantityMax }),
     ...integerFaults("/minimumSubtotalMinor", input.minimumSubtotalMinor, { min: 1, max: amountMinorMax }),
-    ...integerFaults("/minimumQuantity", input.minimumQuantity, { min: 1, max: bounds.minimumQuantityMax }),
-    ...listFaults("/entitledProductIds", input.entitledProductIds, bounds.productsMax),
-    ...listFaults("/entitledCategoryIds", input.entitledCategoryIds, bounds.categoriesMax),
-    ...listFaults("/buyProductIds", input.buyProductIds, bounds.productsMax),
-    ...listFaults("/buyCategoryIds", input.buyCategoryIds, bounds.categoriesMax),
-    ...listFaults("/marketIds", input.marketIds, bounds.marketsMax),
-    ...listFaults("/buyerReferences", input.buyerReferences, bounds.buyerReferencesMax),
+    ...integerFaults("/minimumQuantity", input.minimumQuantity, { min: 1, max: promotionBounds.minimumQuantityMax }),
+    ...listFaults("/entitledProductIds", input.entitledProductIds, promotionBounds.productsMax),
+    ...listFaults("/entitledCategoryIds", input.entitledCategoryIds, promotionBounds.categoriesMax),
+    ...listFaults("/buyProductIds", input.buyProductIds, promotionBounds.productsMax),
+    ...listFaults("/buyCategoryIds", input.buyCategoryIds, promotionBounds.categoriesMax),
+    ...listFaults("/marketIds", input.marketIds, promotionBounds.marketsMax),
+    ...listFaults("/buyerReferences", input.buyerReferences, promotionBounds.buyerReferencesMax),
     ...(input.buyerReferences ?? []).flatMap((reference, index) =>
-      textFaults(`/buyerReferences/${index}`, reference, { max: bounds.buyerReferenceLengthMax }),
+      textFaults(`/buyerReferences/${index}`, reference, { max: promotionBounds.buyerReferenceLengthMax }),
     ),
     ...instantFaults("/startsAt", input.startsAt),
     ...instantFaults("/endsAt", input.endsAt),
-    ...integerFaults("/usageLimit", input.usageLimit, { min: 1, max: bounds.limitMax }),
-    ...integerFaults("/perBuyerLimit", input.perBuyerLimit, { min: 1, max: bounds.limitMax }),
-    ...integerFaults("/priority", input.priority, { min: -bounds.priorityMax, max: bounds.priorityMax }),
+    ...integerFaults("/usageLimit", input.usageLimit, { min: 1, max: promotionBounds.limitMax }),
+    ...integerFaults("/perBuyerLimit", input.perBuyerLimit, { min: 1, max: promotionBounds.limitMax }),
+    ...integerFaults("/priority", input.priority, { min: -promotionBounds.priorityMax, max: promotionBounds.priorityMax }),
   ];
 }
 
@@ -169,3 +168,26 @@ function moneyFaults({ amountMinor, minimumSubtotalMinor, currency }: PromotionV
   if (!hasAmount && currency !== null) return [faultAt("/currency", "not_allowed", "There is no amount that it could be of.")];
   return [];
 }
+
+/** How much a promotion may have of everything. The graph declares the same bounds from here, so that what is documented is what is enforced. */
+export const promotionBounds = {
+  /** Per merchant, at one time. */
+  activeAutomaticMax: 50,
+  basisPointsMax: 10_000,
+  buyerReferenceLengthMax: 128,
+  buyerReferencesMax: 1000,
+  categoriesMax: 100,
+  codesMax: 1000,
+  /** Of what is drawn, without the prefix: 8 of 20 signs are one in 25 600 000 000. */
+  drawnLengthDefault: 12,
+  drawnLengthMax: 32,
+  drawnLengthMin: 8,
+  limitMax: 2_147_483_647,
+  marketsMax: 100,
+  minimumQuantityMax: 1_999_800,
+  prefixMax: 20,
+  priorityMax: 1000,
+  productsMax: 500,
+  quantityMax: 9999,
+  titleMax: 200,
+} as const;

@@ -1,13 +1,16 @@
 /** A promotion's life: draft → active ⇄ paused, and from each of them → ended, which is final. */
+import { type RawBuilder, sql } from "kysely";
 import { lockCatalog } from "#commerce/catalog/change-catalog.ts";
-import type { Transaction } from "#database/transaction.ts";
-import { fail } from "#foundation/failure.ts";
+import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { fail, type FailureConflict } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import { type CommandContext, requireVersion } from "#commerce/command-context.ts";
-import { promotionBounds } from "./promotion-bounds.ts";
-import { conflictOf, lockLivingPromotion, lockPromotion, type PromotionTransitionInput } from "./lock-promotion.ts";
+import { toId } from "#foundation/ids.ts";
+import type { Database } from "#database/connect.ts";
+import { handleDueRows } from "#database/due-rows.ts";
+import { type RenderSubject, withOutbox } from "#webhooks/outbox.ts";
+import { promotionBounds } from "./promotion-fields.ts";
 import type { PromotionStatus } from "./promotion-rule.ts";
-import { startOf } from "./promotion-window.ts";
 import type { PromotionRow } from "./read-promotions.ts";
 
 /** Also before its window begins: it then applies by itself when it does, and is told as started only then. */
@@ -25,7 +28,12 @@ export async function activatePromotion(
   }
   if (promotion.trigger === "automatic") await requireRoom(transaction, promotion);
   const startedAt = startOf({ ...promotion, startedAt: null }, tenant.now);
-  return move(transaction, tenant, { promotion, to: "active", type: startedAt === null ? "promotion.updated" : "promotion.started", startedAt });
+  return changeStatus(transaction, tenant, {
+    promotion,
+    to: "active",
+    type: startedAt === null ? "promotion.updated" : "promotion.started",
+    startedAt,
+  });
 }
 
 /** Every change of a cart looks at all of them. */
@@ -50,7 +58,7 @@ export async function pausePromotion(
   if (promotion.status === "draft") throw fail("invalid_state", { conflict: conflictOf(promotion, "promotion_not_active") });
   requireVersion(conflictOf(promotion), input.expectedVersion);
   if (promotion.status === "paused") return { promotionId: promotion.id };
-  return move(transaction, tenant, { promotion, to: "paused", type: "promotion.updated" });
+  return changeStatus(transaction, tenant, { promotion, to: "paused", type: "promotion.updated" });
 }
 
 /** Ending what has ended changes nothing. */
@@ -62,7 +70,7 @@ export async function endPromotion(
   const promotion = await lockPromotion(transaction, tenant, input.promotionId);
   requireVersion(conflictOf(promotion), input.expectedVersion);
   if (promotion.status === "ended") return { promotionId: promotion.id };
-  return move(transaction, tenant, { promotion, to: "ended", type: "promotion.ended" });
+  return changeStatus(transaction, tenant, { promotion, to: "ended", type: "promotion.ended" });
 }
 
 /* By the clock. What was due may have been put off before it was locked: only what is due still is moved. Each gives whether it was. */
@@ -71,7 +79,7 @@ export async function startDuePromotion(transaction: Transaction, tenant: Comman
   const promotion = await lockPromotion(transaction, tenant, promotionId);
   const startedAt = startOf(promotion, tenant.now);
   if (promotion.status !== "active" || promotion.startedAt !== null || startedAt === null) return false;
-  await move(transaction, tenant, { promotion, to: "active", type: "promotion.started", startedAt });
+  await changeStatus(transaction, tenant, { promotion, to: "active", type: "promotion.started", startedAt });
   return true;
 }
 
@@ -79,7 +87,7 @@ export async function endDuePromotion(transaction: Transaction, tenant: CommandC
   const promotion = await lockPromotion(transaction, tenant, promotionId);
   const isLiving = promotion.status === "active" || promotion.status === "paused";
   if (!isLiving || promotion.endsAt === null || promotion.endsAt > tenant.now) return false;
-  await move(transaction, tenant, { promotion, to: "ended", type: "promotion.ended" });
+  await changeStatus(transaction, tenant, { promotion, to: "ended", type: "promotion.ended" });
   return true;
 }
 
@@ -90,7 +98,7 @@ interface Move {
   readonly startedAt?: Date | null;
 }
 
-async function move(
+async function changeStatus(
   transaction: Transaction,
   tenant: CommandContext,
   { promotion, to, type, startedAt = promotion.startedAt }: Move,
@@ -102,4 +110,99 @@ async function move(
     .execute();
   tenant.outbox.append({ type, id: promotion.id, previous: promotion.status === to ? {} : { status: promotion.status } });
   return { promotionId: promotion.id };
+}
+
+/** A promotion held still while it is changed: those who take a use of it wait until the change is there. */
+export interface PromotionTransitionInput {
+  readonly promotionId: string;
+  readonly expectedVersion?: number | null | undefined;
+}
+
+async function lockPromotion(transaction: Transaction, tenant: CommandContext, promotionId: string): Promise<PromotionRow> {
+  const promotion = await transaction
+    .selectFrom("promotion")
+    .selectAll()
+    .where("id", "=", toId(promotionId))
+    .where("merchantId", "=", tenant.merchantId)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  if (promotion === undefined) throw fail("resource_not_found");
+  return promotion;
+}
+
+/** One that has ended stays as it was. State is checked before version (as in carts). */
+export async function lockLivingPromotion(transaction: Transaction, tenant: CommandContext, input: PromotionTransitionInput): Promise<PromotionRow> {
+  const promotion = await lockPromotion(transaction, tenant, input.promotionId);
+  if (promotion.status === "ended") throw fail("invalid_state", { conflict: conflictOf(promotion, "promotion_ended") });
+  requireVersion(conflictOf(promotion), input.expectedVersion);
+  return promotion;
+}
+
+export function conflictOf(
+  { id, status, version }: Pick<PromotionRow, "id" | "status" | "version">,
+  reason: string | null = null,
+  data: Readonly<Record<string, unknown>> = {},
+): FailureConflict {
+  return { resource: "promotion", id, currentStatus: status, currentVersion: version, reason, data };
+}
+
+/** When a promotion that is active began to apply, as it is told: by its activation, by a change of its window, or by the clock. */
+type Window = Pick<PromotionRow, "startsAt" | "endsAt" | "startedAt">;
+
+/** Null: not yet. One whose window was moved into the future will begin once more. */
+export function startOf({ startsAt, endsAt, startedAt }: Window, now: Date): Date | null {
+  if (startsAt !== null && startsAt > now) return null;
+  const isOver = endsAt !== null && endsAt <= now;
+  return startedAt ?? (isOver ? null : now);
+}
+
+/**
+ * Writes the start and the end of promotions whose window has begun or is over, and tells of it. Carts need not wait for this: their rules read
+ * the window itself.
+ */
+interface DueServices {
+  readonly db: Database;
+  readonly now: Date;
+  readonly render: RenderSubject;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Gives how many. What began and is over already is told as ended alone. */
+export function startDuePromotions(services: DueServices): Promise<number> {
+  const { now } = services;
+  const condition = sql<boolean>`status = 'active' and started_at is null and starts_at <= ${now} and (ends_at is null or ends_at > ${now})`;
+  return moveDue(services, { condition, move: startDuePromotion });
+}
+
+/** Gives how many. */
+export function endDuePromotions(services: DueServices): Promise<number> {
+  return moveDue(services, { condition: sql<boolean>`status in ('active', 'paused') and ends_at <= ${services.now}`, move: endDuePromotion });
+}
+
+interface DueMove {
+  readonly condition: RawBuilder<boolean>;
+  /** Asks again under its lock. */
+  readonly move: (transaction: Transaction, tenant: CommandContext, promotionId: string) => Promise<boolean>;
+}
+
+const cause = { operationId: null, actor: "system", requestId: null } as const;
+const reindex: CommandContext["reindex"] = () => Promise.resolve();
+
+function moveDue({ db, now, render, signal }: DueServices, { condition, move }: DueMove): Promise<number> {
+  return handleDueRows({
+    find: (after: { readonly id: string; readonly merchantId: string } | undefined, rowsMax) =>
+      db
+        .selectFrom("promotion")
+        .select(["id", "merchantId"])
+        .where(condition)
+        .where("id", ">", after?.id ?? "")
+        .orderBy("id")
+        .limit(rowsMax)
+        .execute(),
+    handle: ({ id, merchantId }) =>
+      inTransaction(db, (transaction) =>
+        withOutbox(transaction, { merchantId, now, cause, render }, (outbox) => move(transaction, { merchantId, now, outbox, reindex }, id)),
+      ),
+    signal,
+  });
 }

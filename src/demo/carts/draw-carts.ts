@@ -1,7 +1,7 @@
 /** Carts as they are written down become carts that are priced: what there is for sale is read once for each market, however many carts there are. */
 import { checkAddress } from "#commerce/addresses/check-address.ts";
 import { loadOffer, type Offer } from "#commerce/carts/offer.ts";
-import { normalizeCode } from "#commerce/promotions/promotion-codes.ts";
+import { normalizeCode } from "#commerce/promotions/choose-promotions.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { PromotionCodeName, PromotionCodes } from "#demo/demo-file.ts";

@@ -1,6 +1,6 @@
 /** Gives the demo's merchants their promotions. Those whose code is there already stay as they are, so that it can be done again. */
 import { noValues } from "#commerce/promotions/promotion-fields.ts";
-import { normalizeCode } from "#commerce/promotions/promotion-codes.ts";
+import { normalizeCode } from "#commerce/promotions/choose-promotions.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { PromotionCodes } from "#demo/demo-file.ts";
 import { insertRows, type Row } from "#demo/rows/insert-rows.ts";

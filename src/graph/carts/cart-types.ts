@@ -4,7 +4,7 @@ import { addressLengthMax as lengths } from "#commerce/addresses/postal-address.
 import { noteMax } from "#commerce/carts/end-carts.ts";
 import { linesMax } from "#commerce/carts/change-lines.ts";
 import { quantityMax } from "#commerce/carts/price-lines.ts";
-import { codeLengthMax } from "#commerce/promotions/promotion-codes.ts";
+import { codeLengthMax } from "#commerce/promotions/choose-promotions.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import type { CartStatus, RevocationReason, WarningCode } from "#commerce/carts/cart-aggregate.ts";
 import type { RefusalReason } from "#commerce/promotions/promotion-rule.ts";

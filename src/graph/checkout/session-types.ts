@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { cancelNoteMax } from "#commerce/checkout/cancel-session.ts";
 import { lifetimeMinutes } from "#commerce/checkout/create-session.ts";
-import { codeLengthMax } from "#commerce/promotions/promotion-codes.ts";
+import { codeLengthMax } from "#commerce/promotions/choose-promotions.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { AddressLevelEnum, OnExistingEnum, PostalAddress } from "#graph/carts/cart-types.ts";
 import type { CancelActor, CancelReason } from "#commerce/carts/session-end.ts";

@@ -1,10 +1,10 @@
 /** Changes of promotions. Left out means that it stays as it is, null that there is none any more. */
 import type { InputFieldBuilder } from "@pothos/core";
-import { promotionBounds as bounds } from "#commerce/promotions/promotion-bounds.ts";
+import { promotionBounds as bounds } from "#commerce/promotions/promotion-fields.ts";
 import { activatePromotion, endPromotion, pausePromotion } from "#commerce/promotions/promotion-life.ts";
 import { type PromotionCodeRow, promotionList, type PromotionRow } from "#commerce/promotions/read-promotions.ts";
-import { generatePromotionCodes } from "#commerce/promotions/write-codes.ts";
-import { createPromotion, updatePromotion } from "#commerce/promotions/write-promotion.ts";
+import { generatePromotionCodes } from "#commerce/promotions/generate-codes.ts";
+import { createPromotion, updatePromotion } from "#commerce/promotions/change-promotion.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import { expectedVersion, LocalizedText } from "#graph/catalog/inputs.ts";

@@ -1,6 +1,6 @@
 /** A merchant has so many automatic promotions at once: each change of a cart looks at all of them. */
 import { beforeAll, expect, it } from "vitest";
-import { promotionBounds } from "#commerce/promotions/promotion-bounds.ts";
+import { promotionBounds } from "#commerce/promotions/promotion-fields.ts";
 import { activatePromotion, pausePromotion } from "#commerce/promotions/promotion-life.ts";
 import { createWorld, type World } from "#test/commerce/writes-world.ts";
 import { describeOnBoth } from "#test/support/databases.ts";

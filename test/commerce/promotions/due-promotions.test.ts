@@ -1,8 +1,7 @@
 /** Starts and ends that the clock brings: all of them, and only of what is due still when its turn has come. */
 import { beforeAll, expect, it } from "vitest";
-import { endDuePromotions, startDuePromotions } from "#commerce/promotions/due-promotions.ts";
-import { activatePromotion, endPromotion, pausePromotion } from "#commerce/promotions/promotion-life.ts";
-import { updatePromotion } from "#commerce/promotions/write-promotion.ts";
+import { activatePromotion, endDuePromotions, endPromotion, pausePromotion, startDuePromotions } from "#commerce/promotions/promotion-life.ts";
+import { updatePromotion } from "#commerce/promotions/change-promotion.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createWorld, startOfWorld, type World } from "#test/commerce/writes-world.ts";
 import { describeOnBoth } from "#test/support/databases.ts";

@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { giveBackUses, redeemUses, restoreUses } from "#commerce/promotions/promotion-uses.ts";
-import { updatePromotion } from "#commerce/promotions/write-promotion.ts";
-import { generatePromotionCodes } from "#commerce/promotions/write-codes.ts";
+import { updatePromotion } from "#commerce/promotions/change-promotion.ts";
+import { generatePromotionCodes } from "#commerce/promotions/generate-codes.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
 import { describeOnBoth } from "#test/support/databases.ts";

@@ -1,6 +1,6 @@
 /** Promotions ready to be used, and the sessions that use them. */
 import type { Transaction } from "#database/transaction.ts";
-import { createPromotion, type PromotionCreateInput } from "#commerce/promotions/write-promotion.ts";
+import { createPromotion, type PromotionCreateInput } from "#commerce/promotions/change-promotion.ts";
 import { takeUses, type UsesToTake } from "#commerce/promotions/promotion-uses.ts";
 import type { PromotionRow } from "#commerce/promotions/read-promotions.ts";
 import type { RefusalReason } from "#commerce/promotions/promotion-rule.ts";

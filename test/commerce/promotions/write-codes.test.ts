@@ -1,8 +1,8 @@
 /** Codes of promotions: drawn so that nobody guesses them, or given; one of a kind with their merchant. */
 import { beforeAll, expect, it } from "vitest";
-import { normalizeCode } from "#commerce/promotions/promotion-codes.ts";
+import { normalizeCode } from "#commerce/promotions/choose-promotions.ts";
 import { endPromotion } from "#commerce/promotions/promotion-life.ts";
-import { generatePromotionCodes, type PromotionCodesGenerateInput } from "#commerce/promotions/write-codes.ts";
+import { generatePromotionCodes, type PromotionCodesGenerateInput } from "#commerce/promotions/generate-codes.ts";
 import { Failure } from "#foundation/failure.ts";
 import { isId } from "#foundation/ids.ts";
 import { describeOnBoth } from "#test/support/databases.ts";

@@ -1,7 +1,7 @@
 /** Promotions as merchants make and change them: every kind has what it needs and nothing else, and names only what is the merchant's own. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { endPromotion } from "#commerce/promotions/promotion-life.ts";
-import { createPromotion, type PromotionCreateInput, updatePromotion } from "#commerce/promotions/write-promotion.ts";
+import { createPromotion, type PromotionCreateInput, updatePromotion } from "#commerce/promotions/change-promotion.ts";
 import { upsertCategory } from "#commerce/catalog/change-category.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { createWorld, fresh, makeProduct, startOfWorld, type World } from "#test/commerce/writes-world.ts";

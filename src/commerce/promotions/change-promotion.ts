@@ -3,18 +3,17 @@
  * its uses and the carts that have it were made for that.
  */
 import { isDeepStrictEqual } from "node:util";
-import { choiceFaults, faultAt, requireNoFaults } from "#foundation/faults.ts";
+import { sql } from "kysely";
+import { choiceFaults, faultAt, type Faults, refuseAt, requireNoFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { fail } from "#foundation/failure.ts";
-import { createId } from "#foundation/ids.ts";
+import { fail, type FailureDetail } from "#foundation/failure.ts";
+import { createId, toId } from "#foundation/ids.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { conflictOf, lockLivingPromotion, type PromotionTransitionInput } from "./lock-promotion.ts";
-import { previousOf } from "./promotion-document.ts";
+import { money } from "#foundation/money.ts";
+import { conflictOf, lockLivingPromotion, type PromotionTransitionInput, startOf } from "./promotion-life.ts";
 import { fieldFaults, mergeFields, noValues, type PromotionFields, type PromotionValues, ruleFaults } from "./promotion-fields.ts";
 import { type PromotionKind, promotionKinds, type PromotionRule } from "./promotion-rule.ts";
-import { startOf } from "./promotion-window.ts";
 import type { PromotionRow } from "./read-promotions.ts";
-import { requireOwnCurrency, requireOwnThings } from "./require-own.ts";
 
 export const promotionTriggers = ["code", "automatic"] as const satisfies readonly PromotionRule["trigger"][];
 
@@ -118,3 +117,81 @@ type Columns = {
 } & {
   readonly titles: string;
 };
+
+/** What a promotion names must be the merchant's own: products, categories, markets, and a currency that it sells in. */
+const lists = [
+  { name: "entitledProductIds", table: "product", thing: "product" },
+  { name: "entitledCategoryIds", table: "category", thing: "category" },
+  { name: "buyProductIds", table: "product", thing: "product" },
+  { name: "buyCategoryIds", table: "category", thing: "category" },
+  { name: "marketIds", table: "market", thing: "market" },
+] as const;
+
+/** Only what was given is looked up: what was deleted since does not stand in the way of another change. */
+async function requireOwnThings(transaction: Transaction, tenant: CommandContext, input: PromotionFields): Promise<void> {
+  const missing: FailureDetail[] = [];
+  for (const { name, table, thing } of lists) {
+    const ids = input[name] ?? [];
+    if (ids.length > 0) missing.push(...(await missingOf(transaction, tenant, { ids, table, name, thing })));
+  }
+  const [first] = missing;
+  if (first !== undefined) throw fail("resource_not_found", { message: first.message, details: missing });
+}
+
+interface Named {
+  readonly ids: readonly string[];
+  readonly table: (typeof lists)[number]["table"];
+  readonly name: string;
+  readonly thing: string;
+}
+
+async function missingOf(transaction: Transaction, tenant: CommandContext, { ids, table, name, thing }: Named): Promise<Faults> {
+  const { rows } = await sql<{ id: string }>`
+    select id from ${sql.table(table)} where merchant_id = ${tenant.merchantId} and id = any(${ids.map(toId)}::text[])`.execute(transaction);
+  const found = new Set(rows.map(({ id }) => id));
+  return ids.flatMap((id, index) => (found.has(id) ? [] : [faultAt(`/${name}/${index}`, "resource_not_found", `There is no such ${thing}.`)]));
+}
+
+/** Of one of the promotion's markets, or it would never apply. */
+async function requireOwnCurrency(transaction: Transaction, tenant: CommandContext, { currency, marketIds }: PromotionValues): Promise<void> {
+  if (currency === null) return;
+  const { rows } = await sql`
+    select 1 from market where merchant_id = ${tenant.merchantId} and currency = ${currency}
+      and (cardinality(${marketIds}::text[]) = 0 or id = any(${marketIds}::text[])) limit 1`.execute(transaction);
+  if (rows.length > 0) return;
+  throw refuseAt("invalid_field", "/currency", { code: "currency_mismatch", message: "None of the promotion's markets sells in this currency." });
+}
+
+/** What may change; who the buyers are that it is for is not told to others. */
+function documentOf(row: PromotionRow): Readonly<Record<string, unknown>> {
+  const toMoney = (amountMinor: number | null): unknown => (amountMinor === null || row.currency === null ? null : money(amountMinor, row.currency));
+  return {
+    status: row.status,
+    titles: row.titles,
+    basisPoints: row.basisPoints,
+    amount: toMoney(row.amountMinor),
+    currency: row.currency,
+    buyQuantity: row.buyQuantity,
+    getQuantity: row.getQuantity,
+    minimumSubtotal: toMoney(row.minimumSubtotalMinor),
+    minimumQuantity: row.minimumQuantity,
+    entitledProductIds: row.entitledProductIds,
+    entitledCategoryIds: row.entitledCategoryIds,
+    buyProductIds: row.buyProductIds,
+    buyCategoryIds: row.buyCategoryIds,
+    marketIds: row.marketIds,
+    requiresSignIn: row.requiresSignIn,
+    startsAt: row.startsAt?.toISOString() ?? null,
+    endsAt: row.endsAt?.toISOString() ?? null,
+    usageLimit: row.usageLimit,
+    perBuyerLimit: row.perBuyerLimit,
+    priority: row.priority,
+    isExclusive: row.isExclusive,
+  };
+}
+
+/** What the fields that differ were. */
+function previousOf(before: PromotionRow, after: PromotionRow): Readonly<Record<string, unknown>> {
+  const now = documentOf(after);
+  return Object.fromEntries(Object.entries(documentOf(before)).filter(([name, was]) => !isDeepStrictEqual(was, now[name])));
+}

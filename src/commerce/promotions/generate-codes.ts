@@ -9,9 +9,9 @@ import type { Transaction } from "#database/transaction.ts";
 import { fail, type Failure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { conflictOf, lockLivingPromotion } from "./lock-promotion.ts";
-import { promotionBounds as bounds } from "./promotion-bounds.ts";
-import { codeLengthMax, normalizeCode } from "./promotion-codes.ts";
+import { conflictOf, lockLivingPromotion } from "./promotion-life.ts";
+import { promotionBounds as bounds } from "./promotion-fields.ts";
+import { codeLengthMax, normalizeCode } from "./choose-promotions.ts";
 import type { PromotionCodeRow } from "./read-promotions.ts";
 
 /** Either `count`, with what belongs to drawing, or `codes`. */
