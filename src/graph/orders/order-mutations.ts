@@ -14,13 +14,13 @@ import {
   trackFulfillment,
   trackingNumberMax,
 } from "#commerce/orders/fulfillment/move-fulfillment.ts";
-import { carrierMax, type ChangedPart, createFulfillment } from "#commerce/orders/fulfillment/create-fulfillment.ts";
+import { carrierMax, createFulfillment } from "#commerce/orders/fulfillment/create-fulfillment.ts";
+import type { ChangedPart, OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { TrackedStatus } from "#commerce/orders/fulfillment/fulfillment-rules.ts";
 import type { FulfillmentView } from "#commerce/orders/render-parts.ts";
 import { approveCancellation, cancelOrder, declineCancellation } from "#commerce/orders/cancellation/cancel-order.ts";
 import { capturePayment, type PaymentTarget, voidPayment } from "#commerce/orders/payment/order-payment.ts";
 import { closeDispute, openDispute } from "#commerce/orders/payment/disputes.ts";
-import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createRefund } from "#commerce/orders/payment/refunds.ts";
 import {

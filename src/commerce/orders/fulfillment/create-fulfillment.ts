@@ -18,12 +18,6 @@ export interface FulfillmentCreateInput extends OrderTarget {
   readonly carrier?: string | null | undefined;
 }
 
-/** A fulfillment that was made or changed, and its order after that. */
-export interface ChangedPart {
-  readonly order: OrderAggregate;
-  readonly id: string;
-}
-
 export const carrierMax = 80;
 /** Of one order, whatever became of them. */
 export const fulfillmentsMax = 200;
