@@ -3,7 +3,7 @@ import { placeOfItem } from "#access/oauth/oauth-items.ts";
 import { placeOfSigningKey } from "#access/oauth/signing-keys.ts";
 import { placeOf as placeOfPersonalData } from "#commerce/addresses/personal-data.ts";
 import { secretPlaceOf } from "#commerce/checkout/session-aggregate.ts";
-import { tokenPlaceOf } from "#commerce/payments/start-payment.ts";
+import { tokenPlaceOf } from "#commerce/payments/payment-rows.ts";
 import { placeOfRecord } from "#database/idempotency.ts";
 import type { Place } from "#foundation/encryption.ts";
 import { placeOfSecret } from "#webhooks/signatures.ts";

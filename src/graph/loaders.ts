@@ -9,7 +9,7 @@ import { findSessions, type SessionAggregate } from "#commerce/checkout/session-
 import type { AfterSalesFacts } from "#commerce/after-sales/option.ts";
 import { findAfterSalesFacts } from "#commerce/after-sales/read-facts.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { findOrders } from "#commerce/orders/find-orders.ts";
+import { findOrders, findPaymentFailures } from "#commerce/orders/find-orders.ts";
 import {
   type CategoryRow,
   findCategories,
@@ -32,7 +32,6 @@ import {
   type PolicyRow,
   type TaxRateRow,
 } from "#commerce/markets/read-markets.ts";
-import { findPaymentFailures } from "#commerce/payments/find-failures.ts";
 import { countPromotionCodes, findPromotionCodePages, type PromotionCodeRow } from "#commerce/promotions/read-promotions.ts";
 import type { Database } from "#database/connect.ts";
 import type { Page } from "#database/sql-fragments.ts";

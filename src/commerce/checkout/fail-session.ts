@@ -6,7 +6,7 @@ import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { Expected } from "#commerce/carts/cart-status.ts";
 import { setHoldsEnd } from "#commerce/inventory/reservations.ts";
 import { endAuthorizations, queueOperation } from "#commerce/payments/payment-operations.ts";
-import { livePaymentOf, type PaymentRow, savePayment } from "#commerce/payments/save-payment.ts";
+import { livePaymentOf, type PaymentRow, savePayment } from "#commerce/payments/payment-rows.ts";
 import { giveBackUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type LockedSession, lockSession, saveSession, tellSession } from "./change-session.ts";

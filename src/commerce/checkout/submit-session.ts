@@ -7,7 +7,7 @@ import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { Expected } from "#commerce/carts/cart-status.ts";
 import { type Faults, faultAt, integerFaults, requireNoFaults } from "#foundation/faults.ts";
 import { setHoldsEnd } from "#commerce/inventory/reservations.ts";
-import { startPayment } from "#commerce/payments/start-payment.ts";
+import { startPayment } from "#commerce/payments/payment-rows.ts";
 import type { RefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import { lockPromotions, takeUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";

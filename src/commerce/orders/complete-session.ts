@@ -4,7 +4,7 @@ import { type LockedSession, lockSession } from "#commerce/checkout/change-sessi
 import { requireProcessing } from "#commerce/checkout/require-processing.ts";
 import { refuseSession } from "#commerce/checkout/session-status.ts";
 import { type SessionSubmitInput, submitSession } from "#commerce/checkout/submit-session.ts";
-import { livePaymentOf } from "#commerce/payments/save-payment.ts";
+import { livePaymentOf } from "#commerce/payments/payment-rows.ts";
 import { handleDueRows } from "#database/due-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { changeAsSystem, type OrderCommandContext, type SystemServices } from "./change-order.ts";

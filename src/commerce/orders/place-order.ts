@@ -8,7 +8,7 @@ import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { completeCart } from "#commerce/carts/unlock-cart.ts";
 import { type LockedSession, saveSession, tellSession } from "#commerce/checkout/change-session.ts";
 import { sellHeld } from "#commerce/inventory/reservations.ts";
-import type { PaymentRow } from "#commerce/payments/save-payment.ts";
+import type { PaymentRow } from "#commerce/payments/payment-rows.ts";
 import { redeemUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";

@@ -5,7 +5,7 @@
 import type { Keyring } from "#foundation/encryption.ts";
 import type { ClaimedOperation } from "./payment-operations.ts";
 import type { Asked, Authorization, Declined, Found, Held, Movement, PaymentProvider } from "./provider.ts";
-import { tokenPlaceOf } from "./start-payment.ts";
+import { tokenPlaceOf } from "./payment-rows.ts";
 
 /** Known for good. `timed_out`: it is not known, and nobody waits for it any more. */
 export type Outcome = Held | Declined | { readonly outcome: "succeeded" } | { readonly outcome: "timed_out" };

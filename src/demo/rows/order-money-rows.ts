@@ -1,6 +1,6 @@
 /** What was paid for an order that is made whole: the payment, what was asked of the provider and what that has in its books, and the refund. */
 import type { OrderLine, OrderPayment } from "#commerce/orders/order-aggregate.ts";
-import { statusByAmounts } from "#commerce/payments/save-payment.ts";
+import { statusByAmounts } from "#commerce/payments/payment-rows.ts";
 import { createId } from "#foundation/ids.ts";
 import type { Row } from "./insert-rows.ts";
 import type { OrderIds, OrderLife, OrderStep } from "./order-stages.ts";

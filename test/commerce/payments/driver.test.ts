@@ -7,7 +7,7 @@ import type { Outcome } from "#commerce/payments/ask-provider.ts";
 import { createPaymentDriver, drivePayments, type PaymentDrive } from "#commerce/payments/driver.ts";
 import { type ClaimedOperation, endOperation, leaseMs, nextDueAt, queueOperation } from "#commerce/payments/payment-operations.ts";
 import type { Held, PaymentProvider } from "#commerce/payments/provider.ts";
-import { startPayment } from "#commerce/payments/start-payment.ts";
+import { startPayment } from "#commerce/payments/payment-rows.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 

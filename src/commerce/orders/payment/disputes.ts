@@ -2,7 +2,7 @@
  * A buyer's bank takes a payment back. While it is disputed nothing is captured or refunded. Won, all is as before; lost, what was kept of the payment
  * is gone, and the buyer owes that much less: a merchant cannot ask again for what a bank has given back.
  */
-import { statusByAmounts } from "#commerce/payments/save-payment.ts";
+import { statusByAmounts } from "#commerce/payments/payment-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { changeLocked, type OrderOutcome, type OrderCommandContext } from "#commerce/orders/change-order.ts";
 import { refuseOrder } from "#commerce/orders/order-checks.ts";

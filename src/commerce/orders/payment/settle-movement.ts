@@ -1,7 +1,7 @@
 /** What the provider did with the money of an order: captured it, let it go, gave it back, or refused to. The order follows. */
 import { sql } from "kysely";
 import { type ClaimedOperation, endOperation, queueOperation } from "#commerce/payments/payment-operations.ts";
-import { lockPayment, type PaymentPatch, type PaymentRow, savePayment, statusByAmounts } from "#commerce/payments/save-payment.ts";
+import { lockPayment, type PaymentPatch, type PaymentRow, savePayment, statusByAmounts } from "#commerce/payments/payment-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Outcome } from "#commerce/payments/ask-provider.ts";
 import type { Log } from "#foundation/log.ts";

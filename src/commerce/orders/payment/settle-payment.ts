@@ -7,7 +7,7 @@ import { lockSession } from "#commerce/checkout/change-session.ts";
 import type { Outcome } from "#commerce/payments/ask-provider.ts";
 import { type ClaimedOperation, endOperation } from "#commerce/payments/payment-operations.ts";
 import type { Held } from "#commerce/payments/provider.ts";
-import { lockPayment, type PaymentRow, savePayment, statusByAmounts } from "#commerce/payments/save-payment.ts";
+import { lockPayment, type PaymentRow, savePayment, statusByAmounts } from "#commerce/payments/payment-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Log } from "#foundation/log.ts";
 import { changeAsSystem, type OrderCommandContext, type SystemServices } from "#commerce/orders/change-order.ts";
