@@ -1,9 +1,8 @@
 /** Making merchants, apps, installations, keys and tokens from the command line: the same rules as the graph's mutations. */
 import { Command, InvalidArgumentError, Option } from "commander";
-import { createApiKey, revokeApiKey } from "#access/keys/api-keys.ts";
+import { createApiKey, revokeApiKey, overlapHours, rotateApiKey } from "#access/keys/manage-keys.ts";
 import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
 import { apiKeyList, createApp, createInstallation, createMerchant, internalTokenList } from "#access/tenants.ts";
-import { overlapHours, rotateApiKey } from "#access/keys/manage-keys.ts";
 import { isScope, type Role, roles, type Scope, scopes } from "#access/viewer.ts";
 import { isCountry, parseLocale } from "#foundation/locales.ts";
 import { isSlug } from "#foundation/text.ts";

@@ -1,7 +1,7 @@
 /** What every command that changes who may do what does around its rule: one transaction, what is told, and who did it. */
 import { Command, InvalidArgumentError } from "commander";
 import type { AccessEvent } from "#access/access-events.ts";
-import type { Access } from "#access/keys/api-keys.ts";
+import type { Access } from "#access/keys/manage-keys.ts";
 import { appendAudit, commandActor, idIn } from "#access/audit.ts";
 import type { Settings } from "#app/settings.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";

@@ -4,7 +4,7 @@
  * deliveries may have become anything, so new ones are made then.
  */
 import { sql } from "kysely";
-import { type Access, createApiKey, revokeApiKey } from "#access/keys/api-keys.ts";
+import { type Access, createApiKey, revokeApiKey } from "#access/keys/manage-keys.ts";
 import { createInternalToken } from "#access/keys/internal-tokens.ts";
 import { type Role, type Scope, scopes } from "#access/viewer.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";

@@ -1,177 +1,156 @@
 /**
- * What every mutation does around its rule: one transaction, the tenant it acts for, the search index and the outbox told once. Where a request
- * may have its effect once only (an idempotency key), the transaction is already there and holds the record too.
+ * The factory of all mutations. `changeMutation` defines the field and its arguments, and runs its command in one transaction with the
+ * events and the audit entry. The kinds of mutations (`change-kinds.ts`) differ in the context that their commands get. A request with an
+ * idempotency key has its transaction already (`mesh/plugins/idempotency.ts`); it also holds the recorded answer.
  */
-import type { InputRef, ShapeFromTypeParam, TypeParam } from "@pothos/core";
-import type { GraphQLField } from "graphql";
-import type { AccessEvent } from "#access/access-events.ts";
-import type { Access } from "#access/keys/api-keys.ts";
-import type { Viewer } from "#access/viewer.ts";
-import { indexProducts } from "#commerce/search/index-products.ts";
+import type { InputRef, OutputRef, ShapeFromTypeParam, TypeParam } from "@pothos/core";
+import type { GraphQLField, GraphQLSchema } from "graphql";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
-import type { Failure } from "#foundation/failure.ts";
-import { recordMutation } from "./record-mutation.ts";
-import { tellAccess } from "./access/access-events.ts";
-import { type Cause, withOutbox } from "#webhooks/outbox.ts";
-import type { CommandContext } from "#commerce/command-context.ts";
+import { fail } from "#foundation/failure.ts";
 import { builder } from "./builder.ts";
-import { type Caller, callerOf, ownerOf, staff, tenantOf } from "./callers.ts";
+import { type Caller, ownerOf, staff, tenantOf } from "./callers.ts";
 import type { GraphContext, GraphServices } from "./context.ts";
+import { recordMutation } from "./record-mutation.ts";
 
 type Types = (typeof builder)["$inferSchemaTypes"];
 
-/** A rule that changes something of one merchant, all in the transaction it is given. */
-export type TenantWork<Input, Changed> = (transaction: Transaction, tenant: CommandContext, input: Input) => Promise<Changed>;
-/** The same of what belongs to the platform, or to a merchant that the input names. */
-export type AccessWork<Input, Changed> = (transaction: Transaction, access: ToldAccess, input: Input) => Promise<Changed>;
-
-export interface ToldAccess extends Access {
-  /** Takes what became of installations and keys. */
-  readonly tell: (happened: readonly AccessEvent[]) => void;
+/** A mutation that is about to run in its transaction. */
+export interface Change {
+  readonly transaction: Transaction;
+  readonly request: GraphContext;
+  readonly now: Date;
 }
 
-interface MutationParts<Input extends object, Changed, Type extends TypeParam<Types>> {
+/** What the commands of a kind of mutations get beside the transaction and the input, and what happens around them. */
+export type ChangeContext<Context> =
+  | {
+      /** The merchant is the argument `merchantId`, or that of the caller's token. */
+      readonly of: "merchant";
+      readonly open: <Changed>(
+        change: Change & { readonly merchantId: string },
+        work: (context: Context) => Promise<Changed>,
+      ) => Promise<Changed>;
+    }
+  | {
+      /** Merchants and their credentials: there is no argument `merchantId`. Null is the platform. */
+      readonly of: "platform";
+      readonly open: <Changed>(
+        change: Change & { readonly merchantId: string | null },
+        work: (context: Context) => Promise<Changed>,
+      ) => Promise<Changed>;
+    };
+
+/**
+ * What a mutation does before its transaction begins, because it takes long or needs the network: a password's hash, DNS.
+ * `mesh/prepare-mutations.ts` calls it with the argument `input` if the transaction is opened for an idempotency key.
+ */
+export type MutationPreparation<Input = unknown, Prepared = unknown> = (input: Input, services: GraphServices) => Promise<Prepared>;
+
+/** What mutations of one kind have in common. */
+export interface ChangeKind<Context, Ids extends string = never> {
+  readonly context: ChangeContext<Context>;
+  /** Staff, unless given. */
+  readonly callers?: readonly Caller[];
+  /** Arguments with the ids of what the mutation acts on, with their descriptions. */
+  readonly target?: Readonly<Record<Ids, string>>;
+  /**
+   * Whether the argument `idempotencyKey` is required: where doing it twice would cost money or goods. `required_or_header`
+   * is for mutations that are also REST operations, which have their key in a header.
+   */
+  readonly idempotency: "optional" | "required" | "required_or_header";
+  /** Throws if the caller may not do this after all. Runs before everything else. */
+  readonly check?: (request: GraphContext, input: Readonly<Record<Ids, string>>) => void;
+}
+
+type InputOf<Input, Ids extends string, OptionalIds extends string> = Input &
+  Readonly<Record<Ids, string>> &
+  Readonly<Partial<Record<OptionalIds, string | null>>>;
+
+interface ChangeMutation<Input extends object, Ids extends string, OptionalIds extends string, Context, Prepared, Changed, Type> {
+  readonly name: string;
   readonly description: string;
+  readonly context: ChangeContext<Context>;
+  readonly callers?: readonly Caller[];
+  readonly target?: Readonly<Record<Ids, string>>;
+  /** Like `target`, but nullable. */
+  readonly optionalTarget?: Readonly<Record<OptionalIds, string>>;
   readonly input: InputRef<Input>;
+  /** "What shall change.", unless given. */
+  readonly inputDescription?: string;
   readonly type: Type;
-  /** Reads what is answered, after the change. */
-  readonly answer: (context: GraphContext, changed: Changed) => Promise<ShapeFromTypeParam<Types, Type, false>>;
-  /** Where doing it twice would cost somebody money or goods. */
-  readonly isKeyRequired?: boolean;
+  readonly idempotency: ChangeKind<unknown>["idempotency"];
+  readonly check?: (request: GraphContext, input: InputOf<Input, Ids, OptionalIds>) => void;
+  readonly prepare?: MutationPreparation<Input, Prepared>;
+  /** The command. What was prepared is the input's `prepared`. */
+  readonly run: (
+    transaction: Transaction,
+    context: Context,
+    input: InputOf<Input, Ids, OptionalIds> & { readonly prepared: Prepared },
+  ) => Promise<Changed>;
+}
+
+/** Gives the answer, after the change; without it what the command gave is answered. */
+interface Answered<Changed, Shape> {
+  readonly answer: (request: GraphContext, changed: Changed) => Shape | Promise<Shape>;
+}
+
+/** The parts of any mutation: Pothos decides by conditional types what a resolver gives, which stay open for type parameters. */
+interface AnyMutation extends Omit<ChangeMutation<object, string, string, unknown, unknown, unknown, OutputRef>, "run" | "context"> {
+  readonly context: ChangeContext<unknown>;
+  readonly run: (transaction: Transaction, context: unknown, input: object) => Promise<unknown>;
+  readonly answer?: (request: GraphContext, changed: unknown) => unknown;
 }
 
 /** The argument that makes a mutation happen once; the plugin `mesh/plugins/idempotency.ts` holds requests to it. */
-export const idempotencyKeyArgument = "idempotencyKey";
+const idempotencyKeyArgument = "idempotencyKey";
 
-export const idempotencyKeyDescription =
+const idempotencyKeyDescription =
   "Makes the change happen once, however often it is sent: 1 to 255 printable ASCII characters, kept for 7 days. The document then has this one root field.";
 
-/** Open to who runs a merchant; with a token of the platform the argument `merchantId` says which one. */
-export function tenantMutation<Input extends object, Changed, Type extends TypeParam<Types>>(
-  name: string,
-  parts: MutationParts<Input, Changed, Type> & { readonly change: TenantWork<Input, Changed> },
-): void {
-  const { description, input, type, change, answer, isKeyRequired = false } = parts;
-  builder.mutationField(name, (t) =>
-    t.field({
-      type,
-      description,
-      authScopes: { callers: staff },
-      args: {
-        merchantId: t.arg.id({ description: "The merchant; needed with a token of the platform." }),
-        [idempotencyKeyArgument]: t.arg.string({ required: isKeyRequired, description: idempotencyKeyDescription }),
-        input: t.arg({ type: input, required: true, description: "What shall change." }),
-      },
-      resolve: (async (_root: unknown, args: { merchantId?: string | null; input: Input }, context: GraphContext) => {
-        const merchantId = tenantOf(context, args.merchantId);
-        return answer(context, await changeOf(context, merchantId, (transaction, tenant) => change(transaction, tenant, args.input)));
-      }) as never,
-    }),
-  );
-}
-
-interface AccessParts<Input extends object, Changed, Type extends TypeParam<Types>, Ready> extends MutationParts<Input, Changed, Type> {
-  readonly callers: readonly Caller[];
-  /** Whom of these it is not for after all, in the words they are told. */
-  readonly refuse?: (viewer: Viewer) => Failure | undefined;
-  /** What takes long and needs no transaction; the change is given what comes of it instead of the input. */
-  readonly prepare?: (input: Input) => Promise<Ready>;
-  readonly change: AccessWork<Ready, Changed>;
-}
-
-/**
- * What a mutation does before its transaction begins, because it takes long or asks the network. Declared in the
- * field's extensions, and called with the field's `input` before the transaction is opened.
- */
-export type MutationPreparation<Input = unknown> = (input: Input, services: GraphServices) => unknown;
-
-/** The extensions of a field with a preparation. */
-export const preparing = <Input>(prepare: MutationPreparation<Input> | undefined): { readonly prepare?: MutationPreparation<Input> } =>
-  prepare === undefined ? {} : { prepare };
-
-/** Undefined if the mutation prepares nothing. */
-export const preparationOf = ({ extensions }: Pick<GraphQLField<unknown, unknown>, "extensions">): MutationPreparation | undefined =>
-  (extensions as { readonly prepare?: MutationPreparation }).prepare;
-
-/** Open to the callers named; a token of one merchant changes what is that merchant's. */
-export function accessMutation<Input extends object, Changed, Type extends TypeParam<Types>, Ready = Input>(
-  name: string,
-  parts: AccessParts<Input, Changed, Type, Ready>,
-): void {
-  const { description, input, type, change, answer, callers, refuse, isKeyRequired = false } = parts;
-  const { prepare } = parts;
-  builder.mutationField(name, (t) =>
-    t.field({
+export function changeMutation<
+  Input extends object,
+  Context,
+  Changed,
+  Type extends TypeParam<Types>,
+  Ids extends string = never,
+  OptionalIds extends string = never,
+  Prepared = undefined,
+>(
+  parts: ChangeMutation<Input, Ids, OptionalIds, Context, Prepared, Changed, Type> & Answered<Changed, ShapeFromTypeParam<Types, Type, false>>,
+): void;
+export function changeMutation<
+  Input extends object,
+  Context,
+  Type extends TypeParam<Types>,
+  Ids extends string = never,
+  OptionalIds extends string = never,
+  Prepared = undefined,
+>(
+  parts: ChangeMutation<Input, Ids, OptionalIds, Context, Prepared, ShapeFromTypeParam<Types, Type, false>, Type>,
+): void;
+export function changeMutation(parts: AnyMutation): void {
+  const { name, description, context, callers = staff, input, inputDescription = "What shall change.", type, idempotency } = parts;
+  const keyDescription = idempotency === "required_or_header" ? `${idempotencyKeyDescription} Needed with an internal token.` : idempotencyKeyDescription;
+  builder.mutationField(name, (t) => {
+    const ids = (descriptions: Readonly<Record<string, string>> = {}, required = false) =>
+      Object.fromEntries(Object.entries(descriptions).map(([id, text]) => [id, t.arg.id({ required, description: text })]));
+    return t.field({
       type,
       description,
       authScopes: { callers },
       args: {
-        [idempotencyKeyArgument]: t.arg.string({ required: isKeyRequired, description: idempotencyKeyDescription }),
-        input: t.arg({ type: input, required: true, description: "What shall change." }),
+        ...(context.of === "merchant" ? ids({ merchantId: "The merchant; needed with a token of the platform." }) : {}),
+        ...ids(parts.target, true),
+        ...ids(parts.optionalTarget),
+        [idempotencyKeyArgument]: t.arg.string({ required: idempotency === "required", description: keyDescription }),
+        input: t.arg({ type: input, required: true, description: inputDescription }),
       },
-      resolve: (async (_root: unknown, args: { input: Input }, context: GraphContext) => {
-        const refusal = refuse?.(context.viewer);
-        if (refusal !== undefined) throw refusal;
-        const ready = (prepare === undefined ? args.input : (context.prepared ?? (await prepare(args.input)))) as Ready;
-        return answer(context, await changeAccess(context, (transaction, access) => change(transaction, access, ready)));
-      }) as never,
-      extensions: preparing(prepare),
-    }),
-  );
-}
-
-/** Changes who may do what: all of it, what is told about it included, or nothing. */
-function changeAccess<Changed>(context: GraphContext, work: (transaction: Transaction, access: ToldAccess) => Promise<Changed>): Promise<Changed> {
-  const now = context.clock.now();
-  const merchantId = ownerOf(context);
-  return write(context.db, async (transaction) => {
-    const happened: AccessEvent[] = [];
-    const changed = await work(transaction, { merchantId, now, tell: (more) => void happened.push(...more) });
-    await tellAccess(transaction, happened, { now, cause: causeOf(context), render: context.services.render });
-    await recordMutation(transaction, context, { merchantId, now, changed });
-    return changed;
+      resolve: (_root, args, request) => runMutation(parts, args, request),
+      extensions: { change: { prepare: parts.prepare } },
+    });
   });
 }
 
-/** Changes something of one merchant: all of it, what is told about it included, or nothing. */
-export function changeOf<Changed>(
-  context: GraphContext,
-  merchantId: string,
-  work: (transaction: Transaction, tenant: CommandContext) => Promise<Changed>,
-): Promise<Changed> {
-  const now = context.clock.now();
-  const circumstances = { merchantId, now, cause: causeOf(context), render: context.services.render };
-  return write(context.db, async (transaction) => {
-    const changed = await withOutbox(transaction, circumstances, (outbox) =>
-      work(transaction, { merchantId, now, outbox, reindex: (handle, ids) => indexProducts(handle, ids, now) }),
-    );
-    await recordMutation(transaction, context, { merchantId, now, changed });
-    return changed;
-  });
-}
-
-/** In the transaction that is there already, or in one of its own. */
-function write<Result>(db: Database, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
-  return db.isTransaction ? work(db as Transaction) : inTransaction(db, work);
-}
-
-/** Whoever is none of these works for the merchant or the platform. */
-const actors: Partial<Record<Caller, Cause["actor"]>> = {
-  storefront: "buyer",
-  buyer: "buyer",
-  api_key: "api_key",
-  oauth: "oauth_client",
-  system: "system",
-};
-
-/** Who makes it happen, and by what. */
-export function causeOf({ viewer, operationId, requestId }: GraphContext): Cause {
-  const caller = callerOf(viewer);
-  return { operationId, actor: actors[caller] ?? "staff", requestId };
-}
-
-/** What was changed a moment ago in this request must be read anew. */
-export function loadAnew<Key, Row>(loader: { clear(key: Key): { load(key: Key): Promise<Row> } }, key: Key): Promise<Row> {
-  return loader.clear(key).load(key);
+async function runMutation(parts: AnyMutation, args: Readonly<Record<string, unknown>>, request: GraphContext): Promise<unknown> {
 }

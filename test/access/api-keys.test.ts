@@ -1,6 +1,7 @@
 /** Making and revoking keys: a key never holds more than its installation, and belongs to one merchant alone. */
 import { beforeAll, expect, it } from "vitest";
-import { type Access, createApiKey, recordUse, revokeApiKey, verifyApiKey } from "#access/keys/api-keys.ts";
+import { recordUse, verifyApiKey } from "#access/keys/api-keys.ts";
+import { type Access, createApiKey, revokeApiKey } from "#access/keys/manage-keys.ts";
 import { changeInstallation, createApp, createInstallation, createMerchant } from "#access/tenants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";

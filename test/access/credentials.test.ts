@@ -1,10 +1,9 @@
 /** Whatever makes credentials worth less drops what is kept of them when it is committed: not before, and not when it is rolled back. */
 import { createServiceEvents } from "#foundation/events.ts";
 import { beforeAll, beforeEach, expect, it } from "vitest";
-import { type ApiKeyMade, createApiKey, revokeApiKey } from "#access/keys/api-keys.ts";
+import { type ApiKeyMade, createApiKey, revokeApiKey, rotateApiKey } from "#access/keys/manage-keys.ts";
 import { type CredentialVerifier, createCredentialVerifier } from "#access/credentials.ts";
 import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
-import { rotateApiKey } from "#access/keys/manage-keys.ts";
 import { changeInstallation, createApp, createInstallation, createMerchant, updateMerchant } from "#access/tenants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";

@@ -1,7 +1,7 @@
 /** Rotating a key: its successor is made like it, both work for the overlap, and a key has one successor. */
 import { beforeAll, expect, it } from "vitest";
-import { type Access, type ApiKeyMade, createApiKey, revokeApiKey, verifyApiKey } from "#access/keys/api-keys.ts";
-import { findExpiringKeys, rotateApiKey, type Rotation } from "#access/keys/manage-keys.ts";
+import { verifyApiKey } from "#access/keys/api-keys.ts";
+import { type Access, type ApiKeyMade, createApiKey, revokeApiKey, findExpiringKeys, rotateApiKey, type Rotation } from "#access/keys/manage-keys.ts";
 import { changeInstallation, createApp, createInstallation, createMerchant, findApiKeys } from "#access/tenants.ts";
 import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";

@@ -3,7 +3,7 @@
  * began no later. Two processes on one PostgreSQL, one of them a gateway.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createApiKey } from "#access/keys/api-keys.ts";
+import { createApiKey } from "#access/keys/manage-keys.ts";
 import { createInternalToken } from "#access/keys/internal-tokens.ts";
 import { type OpenDatabase, openDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";

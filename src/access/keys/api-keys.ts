@@ -3,13 +3,11 @@
  * whole of it: an unknown id, a wrong secret and a wrong checksum are the same failure.
  */
 import { type Failure, fail } from "#foundation/failure.ts";
-import { createId } from "#foundation/ids.ts";
 import type { Database } from "#database/connect.ts";
-import type { Reader, Transaction } from "#database/transaction.ts";
+import type { Reader } from "#database/transaction.ts";
 import { sql } from "kysely";
-import { type AccessEvent, dropCredentials } from "#access/access-events.ts";
-import { digestOf, matchesDigest, mintSecret, noteUse, parseSecret } from "#access/secrets.ts";
-import { type ApiKeyViewer, type CredentialOwner, isScope, type Scope } from "#access/viewer.ts";
+import { digestOf, matchesDigest, noteUse, parseSecret } from "#access/secrets.ts";
+import { type ApiKeyViewer, type CredentialOwner, isScope } from "#access/viewer.ts";
 
 /** What the database says of a key and of what it belongs to. */
 export interface KeyRow {
@@ -104,98 +102,4 @@ export function recordUse(db: Database, apiKeyId: string, now: Date): Promise<vo
   return noteUse(db, { credentialId: apiKeyId, now }, () =>
     sql`update api_key set last_used_at = ${now} where id = ${apiKeyId} and (last_used_at is null or last_used_at <= ${minuteAgo})`.execute(db),
   );
-}
-
-export interface ApiKeyInput {
-  readonly installationId: string;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  readonly expiresAt: Date | null;
-}
-
-export interface Access {
-  /** Null: any merchant (the platform). */
-  readonly merchantId: string | null;
-  readonly now: Date;
-}
-
-export interface ApiKeyMade {
-  readonly apiKeyId: string;
-  readonly value: string;
-  readonly happened: readonly AccessEvent[];
-}
-
-/** Makes a key; its value is in the answer and nowhere else. A key may hold no scope that its installation lacks. */
-export async function createApiKey(transaction: Transaction, access: Access, input: ApiKeyInput): Promise<ApiKeyMade> {
-  const installation = await transaction
-    .selectFrom("installation")
-    .innerJoin("merchant", "merchant.id", "installation.merchantId")
-    .select(["installation.id", "installation.merchantId", "installation.status", "installation.scopes", "merchant.mode"])
-    .where("installation.id", "=", input.installationId)
-    .$if(access.merchantId !== null, (query) => query.where("installation.merchantId", "=", access.merchantId ?? ""))
-    .executeTakeFirst();
-  if (installation === undefined) throw fail("resource_not_found", { message: "There is no such installation." });
-  if (installation.status === "uninstalled") throw fail("invalid_state", { message: "The installation is uninstalled." });
-  const excess = input.scopes.filter((scope) => !installation.scopes.includes(scope));
-  if (excess.length > 0) {
-    const message = `The installation does not hold ${excess.join(", ")}.`;
-    throw fail("invalid_field", { message, details: [{ in: "body", field: "/scopes", code: "not_allowed", message, allowed: installation.scopes }] });
-  }
-  const { id: installationId, merchantId, mode } = installation;
-  const made = await insertApiKey(transaction, access, { ...input, merchantId, mode, scopes: [...new Set(input.scopes)].toSorted() });
-  return { ...made, happened: [{ type: "api_key.created", id: made.apiKeyId, merchantId, installationId, previous: null }] };
-}
-
-interface NewKey {
-  readonly merchantId: string;
-  readonly installationId: string;
-  readonly mode: "live" | "test";
-  readonly name: string;
-  readonly scopes: readonly string[];
-  readonly expiresAt: Date | null;
-}
-
-export async function insertApiKey(transaction: Transaction, { now }: Pick<Access, "now">, key: NewKey): Promise<Omit<ApiKeyMade, "happened">> {
-  const { id: keyId, value, digest, lastFour } = mintSecret("cpk", key.mode);
-  const apiKeyId = createId("apiKey", now.getTime());
-  const { merchantId, installationId, mode, name, scopes, expiresAt } = key;
-  await transaction
-    .insertInto("apiKey")
-    .values({ id: apiKeyId, merchantId, installationId, keyId, name, mode, digest, lastFour, scopes: [...scopes], createdAt: now, expiresAt })
-    .execute();
-  return { apiKeyId, value };
-}
-
-/** From its commit on the key is refused. Revoking twice is revoking once: the first time stands. */
-export async function revokeApiKey(transaction: Transaction, access: Access, apiKeyId: string): Promise<AccessEvent[]> {
-  const key = await transaction
-    .selectFrom("apiKey")
-    .select(["id", "revokedAt"])
-    .where("id", "=", apiKeyId)
-    .$if(access.merchantId !== null, (query) => query.where("merchantId", "=", access.merchantId ?? ""))
-    .forUpdate()
-    .executeTakeFirst();
-  if (key === undefined) throw fail("resource_not_found", { message: "There is no such API key." });
-  if (key.revokedAt !== null) return [];
-  await dropCredentials(transaction, { credentialId: key.id });
-  return revokeKeys(transaction, access, { column: "id", value: key.id });
-}
-
-/** A key, or all of an installation; which of them were in force is what is answered. Whoever calls drops what was kept of them. */
-export async function revokeKeys(
-  transaction: Transaction,
-  { now }: Pick<Access, "now">,
-  { column, value }: { readonly column: "id" | "installationId"; readonly value: string },
-): Promise<AccessEvent[]> {
-  const revoked = await transaction
-    .updateTable("apiKey")
-    .set((key) => ({ revokedAt: now, version: key("version", "+", 1) }))
-    .where(column, "=", value)
-    .where("revokedAt", "is", null)
-    .returning(["id", "merchantId", "installationId", "version"])
-    .execute();
-  return revoked.map(({ id, merchantId, installationId, version }) => {
-    const previous = { version: version - 1, revokedAt: null };
-    return { type: "api_key.revoked", id, merchantId, installationId, previous };
-  });
 }

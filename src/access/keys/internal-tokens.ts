@@ -4,7 +4,7 @@ import { createId } from "#foundation/ids.ts";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
-import type { Access } from "./api-keys.ts";
+import type { Access } from "./manage-keys.ts";
 import { dropCredentials } from "#access/access-events.ts";
 import { digestOf, matchesDigest, mintSecret, noteUse, parseSecret } from "#access/secrets.ts";
 import type { Role, TokenViewer } from "#access/viewer.ts";

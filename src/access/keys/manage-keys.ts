@@ -1,9 +1,108 @@
-/** A key's successor: made like the key itself, which goes on working beside it for a while and then ends. */
+/**
+ * Creates, rotates and revokes API keys, and announces keys that expire soon: seven days before and one day before, each once. A key that lives for less is
+ * not announced.
+ */
 import { type Expression, type RawBuilder, sql } from "kysely";
 import { fail } from "#foundation/failure.ts";
+import { createId } from "#foundation/ids.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import { type AccessEvent, dropCredentials } from "#access/access-events.ts";
-import { type Access, type ApiKeyMade, insertApiKey } from "./api-keys.ts";
+import { mintSecret } from "#access/secrets.ts";
+import type { Scope } from "#access/viewer.ts";
+
+export interface ApiKeyInput {
+  readonly installationId: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly expiresAt: Date | null;
+}
+
+export interface Access {
+  /** Null: any merchant (the platform). */
+  readonly merchantId: string | null;
+  readonly now: Date;
+}
+
+export interface ApiKeyMade {
+  readonly apiKeyId: string;
+  readonly value: string;
+  readonly happened: readonly AccessEvent[];
+}
+
+/** Makes a key; its value is in the answer and nowhere else. A key may hold no scope that its installation lacks. */
+export async function createApiKey(transaction: Transaction, access: Access, input: ApiKeyInput): Promise<ApiKeyMade> {
+  const installation = await transaction
+    .selectFrom("installation")
+    .innerJoin("merchant", "merchant.id", "installation.merchantId")
+    .select(["installation.id", "installation.merchantId", "installation.status", "installation.scopes", "merchant.mode"])
+    .where("installation.id", "=", input.installationId)
+    .$if(access.merchantId !== null, (query) => query.where("installation.merchantId", "=", access.merchantId ?? ""))
+    .executeTakeFirst();
+  if (installation === undefined) throw fail("resource_not_found", { message: "There is no such installation." });
+  if (installation.status === "uninstalled") throw fail("invalid_state", { message: "The installation is uninstalled." });
+  const excess = input.scopes.filter((scope) => !installation.scopes.includes(scope));
+  if (excess.length > 0) {
+    const message = `The installation does not hold ${excess.join(", ")}.`;
+    throw fail("invalid_field", { message, details: [{ in: "body", field: "/scopes", code: "not_allowed", message, allowed: installation.scopes }] });
+  }
+  const { id: installationId, merchantId, mode } = installation;
+  const made = await insertApiKey(transaction, access, { ...input, merchantId, mode, scopes: [...new Set(input.scopes)].toSorted() });
+  return { ...made, happened: [{ type: "api_key.created", id: made.apiKeyId, merchantId, installationId, previous: null }] };
+}
+
+interface NewKey {
+  readonly merchantId: string;
+  readonly installationId: string;
+  readonly mode: "live" | "test";
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt: Date | null;
+}
+
+export async function insertApiKey(transaction: Transaction, { now }: Pick<Access, "now">, key: NewKey): Promise<Omit<ApiKeyMade, "happened">> {
+  const { id: keyId, value, digest, lastFour } = mintSecret("cpk", key.mode);
+  const apiKeyId = createId("apiKey", now.getTime());
+  const { merchantId, installationId, mode, name, scopes, expiresAt } = key;
+  await transaction
+    .insertInto("apiKey")
+    .values({ id: apiKeyId, merchantId, installationId, keyId, name, mode, digest, lastFour, scopes: [...scopes], createdAt: now, expiresAt })
+    .execute();
+  return { apiKeyId, value };
+}
+
+/** From its commit on the key is refused. Revoking twice is revoking once: the first time stands. */
+export async function revokeApiKey(transaction: Transaction, access: Access, apiKeyId: string): Promise<AccessEvent[]> {
+  const key = await transaction
+    .selectFrom("apiKey")
+    .select(["id", "revokedAt"])
+    .where("id", "=", apiKeyId)
+    .$if(access.merchantId !== null, (query) => query.where("merchantId", "=", access.merchantId ?? ""))
+    .forUpdate()
+    .executeTakeFirst();
+  if (key === undefined) throw fail("resource_not_found", { message: "There is no such API key." });
+  if (key.revokedAt !== null) return [];
+  await dropCredentials(transaction, { credentialId: key.id });
+  return revokeKeys(transaction, access, { column: "id", value: key.id });
+}
+
+/** A key, or all of an installation; which of them were in force is what is answered. Whoever calls drops what was kept of them. */
+export async function revokeKeys(
+  transaction: Transaction,
+  { now }: Pick<Access, "now">,
+  { column, value }: { readonly column: "id" | "installationId"; readonly value: string },
+): Promise<AccessEvent[]> {
+  const revoked = await transaction
+    .updateTable("apiKey")
+    .set((key) => ({ revokedAt: now, version: key("version", "+", 1) }))
+    .where(column, "=", value)
+    .where("revokedAt", "is", null)
+    .returning(["id", "merchantId", "installationId", "version"])
+    .execute();
+  return revoked.map(({ id, merchantId, installationId, version }) => {
+    const previous = { version: version - 1, revokedAt: null };
+    return { type: "api_key.revoked", id, merchantId, installationId, previous };
+  });
+}
 
 export const overlapHours = { max: 168, usual: 24 } as const;
 const hourMs = 3_600_000;
@@ -79,18 +178,17 @@ function statusOf({ revokedAt, expiresAt, rotatesTo }: Ended, now: Date): "activ
   return rotatesTo === null ? "active" : "rotated";
 }
 
-/** Its end was told with its rotation: of the notices before it (key-expiry.ts) only those that are still to come are given. */
+/** Its end was told with its rotation: of the notices before it (`noteExpiry`) only those that are still to come are given. */
 function noticesPast(expiresAt: Date, now: Date): Expression<number> {
   const hoursLeft = (expiresAt.getTime() - now.getTime()) / hourMs;
   return sql<number>`greatest(expiry_notices, ${hoursLeft <= 24 ? 2 : hoursLeft <= 168 ? 1 : 0}::integer)`;
 }
 
 /** Keys that end soon: their installations are told seven days before and one day before, each once. A key that lives for less is not announced. */
-const hour = 3_600_000;
 
 /** Still to be told, by the clock. */
 function isDue(now: Date): RawBuilder<boolean> {
-  const [inOneDay, inSevenDays] = [24, 168].map((hours) => new Date(now.getTime() + hours * hour));
+  const [inOneDay, inSevenDays] = [24, 168].map((hours) => new Date(now.getTime() + hours * hourMs));
   return sql<boolean>`revoked_at is null and expires_at > ${now} and (
     expiry_notices < 2 and expires_at <= ${inOneDay} and created_at <= expires_at - interval '24 hours'
     or expiry_notices < 1 and expires_at <= ${inSevenDays} and created_at <= expires_at - interval '168 hours')`;
@@ -109,7 +207,7 @@ export function findExpiringKeys(reader: Reader, { now, after, rowsMax }: KeysDu
 
 /** Nothing where somebody else has done it meanwhile. */
 export async function noteExpiry(transaction: Transaction, { now }: Pick<Access, "now">, apiKeyId: string): Promise<AccessEvent[]> {
-  const inOneDay = new Date(now.getTime() + 24 * hour);
+  const inOneDay = new Date(now.getTime() + 24 * hourMs);
   const noted = await transaction
     .updateTable("apiKey")
     .set((key) => ({ expiryNotices: sql<number>`case when expires_at <= ${inOneDay} then 2 else 1 end`, version: key("version", "+", 1) }))

@@ -9,7 +9,7 @@ import type { Reader, Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { type AccessEvent, dropCredentials, type Dropped } from "#access/access-events.ts";
-import type { Access } from "#access/keys/api-keys.ts";
+import type { Access } from "#access/keys/manage-keys.ts";
 import type { Scope } from "#access/viewer.ts";
 import { createInstallation } from "#access/tenants.ts";
 import { appendAudit, type AuditEntry } from "#access/audit.ts";

@@ -4,7 +4,7 @@ import type { OauthClientTable, Tables } from "#database/tables.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import { fail, failAt } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import type { Access } from "#access/keys/api-keys.ts";
+import type { Access } from "#access/keys/manage-keys.ts";
 import type { authMethods } from "#access/authorization.ts";
 import { revokeGrants } from "./grants.ts";
 

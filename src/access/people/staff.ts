@@ -8,7 +8,7 @@ import type { StaffAccountTable, Tables } from "#database/tables.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import { fail, failAt } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import type { Access } from "#access/keys/api-keys.ts";
+import type { Access } from "#access/keys/manage-keys.ts";
 import { hashPassword, matchesPassword, passwordLength } from "./passwords.ts";
 import { revokeGrants } from "#access/oauth/grants.ts";
 

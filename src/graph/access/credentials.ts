@@ -1,9 +1,8 @@
 /** API keys, internal tokens and OAuth clients: creating, rotating, disabling and revoking them. */
 import { z } from "zod";
-import { createApiKey, revokeApiKey } from "#access/keys/api-keys.ts";
+import { createApiKey, revokeApiKey, overlapHours, rotateApiKey } from "#access/keys/manage-keys.ts";
 import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
 import { type ApiKeyRow, findInternalTokens, type InternalTokenRow } from "#access/tenants.ts";
-import { overlapHours, rotateApiKey } from "#access/keys/manage-keys.ts";
 import { isPerson } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
