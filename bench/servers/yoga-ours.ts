@@ -6,7 +6,7 @@
 import { createServiceEvents } from "#foundation/events.ts";
 import { createServer } from "node:http";
 import { createYoga } from "graphql-yoga";
-import { verifyApiKey } from "#access/keys/api-keys.ts";
+import { verifyApiKey } from "#access/keys/verify-keys.ts";
 import { anonymous, type Viewer } from "#access/viewer.ts";
 import { createServices, createSubjectRender } from "#app/services.ts";
 import { openDatabase } from "#database/connect.ts";

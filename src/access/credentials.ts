@@ -4,7 +4,7 @@ import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { ServiceEvents } from "#foundation/events.ts";
 import { findGrantState, type GrantState, type VerifyAccessToken } from "./oauth/access-tokens.ts";
-import { checkApiKey, findKey, type KeyRow } from "./keys/api-keys.ts";
+import { checkApiKey, findKey, type KeyRow } from "./keys/verify-keys.ts";
 import { droppedOwner, onDropped } from "./access-events.ts";
 import { checkInternalToken, findToken, type TokenRow } from "./keys/internal-tokens.ts";
 import type { ApiKeyViewer, TokenViewer } from "./viewer.ts";

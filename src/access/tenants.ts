@@ -6,7 +6,7 @@ import { brokenConstraint, sqlState, uniqueViolation } from "#database/database-
 import type { Reader, Transaction } from "#database/transaction.ts";
 import type { ApiKeyTable, AppTable, InstallationTable, InternalTokenTable, MerchantTable, Tables } from "#database/tables.ts";
 import { type AccessEvent, dropCredentials } from "./access-events.ts";
-import { type Access, revokeKeys } from "./keys/api-keys.ts";
+import { type Access, revokeKeys } from "./keys/verify-keys.ts";
 import { revokeGrants } from "./oauth/grants.ts";
 import type { Scope } from "./viewer.ts";
 

@@ -1,7 +1,6 @@
 /** Verifies the credential of an integrator: an API key, or an access token with its DPoP proof. */
 import type { FastifyRequest } from "fastify";
-import { recordUse } from "#access/keys/api-keys.ts";
-import { isUseNoted } from "#access/secrets.ts";
+import { isUseNoted, recordUse } from "#access/keys/verify-keys.ts";
 import { type Admit, recordGrantUse } from "#access/oauth/access-tokens.ts";
 import type { Authorization } from "#access/authorization.ts";
 import { credentialIdOf, type IntegratorViewer } from "#access/viewer.ts";

@@ -1,6 +1,6 @@
 /** Making and revoking keys: a key never holds more than its installation, and belongs to one merchant alone. */
 import { beforeAll, expect, it } from "vitest";
-import { recordUse, verifyApiKey } from "#access/keys/api-keys.ts";
+import { recordUse, verifyApiKey } from "#access/keys/verify-keys.ts";
 import { type Access, createApiKey, revokeApiKey } from "#access/keys/manage-keys.ts";
 import { changeInstallation, createApp, createInstallation, createMerchant } from "#access/tenants.ts";
 import type { Database } from "#database/connect.ts";

@@ -1,8 +1,7 @@
 /** What is said of a key or a token, given what the database says of it: the order of the reasons, and what each tells to whom. */
 import { describe, expect, it } from "vitest";
-import { checkApiKey, type KeyRow, ownerOfRefused, suspensionOf } from "#access/keys/api-keys.ts";
+import { checkApiKey, type KeyRow, mintSecret, ownerOfRefused, suspensionOf } from "#access/keys/verify-keys.ts";
 import { checkInternalToken, type TokenRow } from "#access/keys/internal-tokens.ts";
-import { mintSecret } from "#access/secrets.ts";
 
 const now = new Date("2026-06-01T00:00:00.000Z");
 const later = (ms: number): Date => new Date(now.getTime() + ms);

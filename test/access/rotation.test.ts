@@ -1,6 +1,6 @@
 /** Rotating a key: its successor is made like it, both work for the overlap, and a key has one successor. */
 import { beforeAll, expect, it } from "vitest";
-import { verifyApiKey } from "#access/keys/api-keys.ts";
+import { verifyApiKey } from "#access/keys/verify-keys.ts";
 import { type Access, type ApiKeyMade, createApiKey, revokeApiKey, findExpiringKeys, rotateApiKey, type Rotation } from "#access/keys/manage-keys.ts";
 import { changeInstallation, createApp, createInstallation, createMerchant, findApiKeys } from "#access/tenants.ts";
 import type { Database } from "#database/connect.ts";

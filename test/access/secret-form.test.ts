@@ -1,6 +1,6 @@
 /** The form of the secrets that clients hold: made once, recognised whole or not at all, known again by a digest. */
 import { describe, expect, it } from "vitest";
-import { digestOf, matchesDigest, mintSecret, parseSecret } from "#access/secrets.ts";
+import { digestOf, matchesDigest, mintSecret, parseSecret } from "#access/keys/verify-keys.ts";
 import { checksumOf, unknownKey, withOtherSecret, withTypo } from "#test/support/keys.ts";
 
 describe("an API key", () => {

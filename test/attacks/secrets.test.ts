@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { mintSecret, parseSecret } from "#access/secrets.ts";
+import { mintSecret, parseSecret } from "#access/keys/verify-keys.ts";
 import { createSecret } from "#webhooks/signatures.ts";
 
 const root = new URL("../../", import.meta.url).pathname;

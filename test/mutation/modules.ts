@@ -40,7 +40,7 @@ export const modules: readonly MutatedModule[] = [
   {
     // What is shown with a request, and what it proves.
     name: "authentication",
-    mutate: ["src/access/secrets.ts", "src/access/oauth/{dpop,authorization,access-tokens}.ts"],
+    mutate: ["src/access/keys/verify-keys.ts", "src/access/oauth/{dpop,authorization,access-tokens}.ts"],
     tests: ["test/access/{secret-form,authorization,access-tokens,grant-state,dpop}.test.ts"],
     hasDatabase: true,
   },

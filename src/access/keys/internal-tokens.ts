@@ -6,7 +6,7 @@ import type { Database } from "#database/connect.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import type { Access } from "./manage-keys.ts";
 import { dropCredentials } from "#access/access-events.ts";
-import { digestOf, matchesDigest, mintSecret, noteUse, parseSecret } from "#access/secrets.ts";
+import { digestOf, matchesDigest, mintSecret, noteUse, parseSecret } from "./verify-keys.ts";
 import type { Role, TokenViewer } from "#access/viewer.ts";
 
 /** What the database says of a token and of its merchant. */

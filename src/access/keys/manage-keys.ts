@@ -7,7 +7,7 @@ import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import { type AccessEvent, dropCredentials } from "#access/access-events.ts";
-import { mintSecret } from "#access/secrets.ts";
+import { mintSecret } from "./verify-keys.ts";
 import type { Scope } from "#access/viewer.ts";
 
 export interface ApiKeyInput {

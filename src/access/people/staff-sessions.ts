@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { sql } from "kysely";
-import { digestOf, noteUse } from "#access/secrets.ts";
+import { digestOf, noteUse } from "#access/keys/verify-keys.ts";
 import type { Database } from "#database/connect.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";

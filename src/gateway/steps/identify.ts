@@ -1,5 +1,5 @@
 /** Who asks: verifies the API key or the access token. Credentials of a suspended installation or merchant are refused, but where the operation says otherwise. */
-import { ownerOfRefused } from "#access/keys/api-keys.ts";
+import { ownerOfRefused } from "#access/keys/verify-keys.ts";
 import { type Door, serverMetadataPath } from "#access/authorization.ts";
 import type { IntegratorViewer } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
