@@ -1,12 +1,13 @@
 /**
- * Reads a JSON body: UTF-8, RFC 8259, at most 16 levels deep and 1 000 members of one object wide, without the keys that would reach an object's
- * prototype.
+ * Reads request bodies. JSON: UTF-8, RFC 8259, at most 16 levels deep, at most 1 000 members in an object,
+ * without keys that would reach an object's prototype. Forms of pages: application/x-www-form-urlencoded,
+ * only from pages of this service.
  */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { fail, failAt } from "#foundation/failure.ts";
 
 const depthMax = 16;
-/** No input of ours has a tenth of it. Each member is looked at again by whoever reads the body. */
+/** The API's inputs have less than a tenth of it. Validation looks at each member again. */
 const membersMax = 1_000;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
@@ -17,21 +18,24 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
   try {
     value = JSON.parse(utf8.decode(bytes));
   } catch {
-    // What the parser says quotes the body; it stays here.
+    // The parser's message quotes the body, so the answer does not contain it.
     throw fail("invalid_json");
   }
   requireTame(value, "", 1);
   return value;
 }
 
-/** Up to here parsing is over in no time, whatever the body is. */
+/** Bodies up to this size are parsed quickly, whatever they contain. */
 const unlookedBytesMax = 16 * 1024;
 const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Parsing an object of very many members takes ten times as long as the same bytes otherwise: the first that is too wide is found before it. */
+/**
+ * Finds an object with too many members before parsing, because such an object takes ten times as long to
+ * parse as other JSON.
+ */
 function refuseWide(bytes: Uint8Array): void {
-  // Of each object or list that is open: the members so far.
+  // The number of members so far, for each open object or list.
   const members = new Int32Array(depthMax + 1);
   let depth = 0;
   for (let at = 0; at < bytes.length; at += 1) {
@@ -50,7 +54,7 @@ function refuseWide(bytes: Uint8Array): void {
   }
 }
 
-/** Where its closing quotation mark is; the end of the body, where it has none. */
+/** The position of the closing quotation mark, or the end of the body if there is none. */
 function endOfString(bytes: Uint8Array, start: number): number {
   for (let end = bytes.indexOf(quote, start + 1); end !== -1; end = bytes.indexOf(quote, end + 1)) {
     let escapes = 0;
@@ -66,7 +70,7 @@ const tooWide = (): Error => fail("invalid_json", { message: `An object of the b
 function requireTame(value: unknown, path: string, depth: number): void {
   if (typeof value !== "object" || value === null) return;
   if (depth > depthMax) throw tooDeep();
-  // Where each item of a long list stands is nobody's question: a path is made for what holds others.
+  // Paths are built only for objects and lists, not for each plain item of a long list.
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index += 1) if (isHolder(value[index])) requireTame(value[index], `${path}/${index}`, depth + 1);
     return;
@@ -88,10 +92,12 @@ function requireTameMember(value: Members, { key, path, depth }: { readonly key:
   requireTame(value[key], field, depth + 1);
 }
 
-/** Forms that pages send: read as application/x-www-form-urlencoded, and only where a page of this service sent them. */
 const formBytesMax = 16 * 1024;
 
-/** From then on the routes of this (encapsulated) server take forms and nothing else; `request.body` is a URLSearchParams. */
+/**
+ * Lets the routes of this encapsulated server take forms and nothing else; `request.body` is a
+ * URLSearchParams.
+ */
 export function takeForms(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/x-www-form-urlencoded", { parseAs: "string", bodyLimit: formBytesMax }, (_request, body, parsed) =>
@@ -101,7 +107,10 @@ export function takeForms(server: FastifyInstance): void {
 
 export const formOf = ({ body }: FastifyRequest): URLSearchParams => (body instanceof URLSearchParams ? body : new URLSearchParams());
 
-/** Browsers say where a form was sent from; that other sites send no cookie along is the first lock, this is the second. */
+/**
+ * Checks the browser's headers on where a form came from. It is the second protection, after SameSite
+ * cookies.
+ */
 export function isFromHere({ headers }: FastifyRequest, origin: string): boolean {
   const site = headers["sec-fetch-site"];
   return (site === undefined || site === "same-origin") && (headers.origin === undefined || headers.origin === origin);

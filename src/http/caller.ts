@@ -1,4 +1,7 @@
-/** Verifies the credential of a request; attempts with wrong ones are counted per address, so that guessing has an end. */
+/**
+ * Identifies the caller of a request: its network address and its credential. Wrong credentials are counted
+ * per address, wrong passwords per address and account, so that guessing has an end.
+ */
 import type { FastifyRequest } from "fastify";
 import ipaddr from "ipaddr.js";
 import { type Authorization, challenge, type Door, readAuthorization } from "#access/authorization.ts";
@@ -7,7 +10,9 @@ import type { Bucket } from "#access/viewer.ts";
 import type { LoginLimit } from "#access/people/staff-sessions.ts";
 import { limitFailure, type RateLimiter } from "./rate-limiter.ts";
 
-/** Of two lines of a header Node keeps the first or joins them; the raw headers have both. */
+/**
+ * Every line of a header. Node keeps only the first of several lines or joins them; the raw headers have all.
+ */
 export function headerLines(request: FastifyRequest, name: string): string[] {
   const lines: string[] = [];
   if (request.headers[name] === undefined) return lines;
@@ -19,13 +24,19 @@ export function headerLines(request: FastifyRequest, name: string): string[] {
   return lines;
 }
 
-/** Made once for a door; whoever comes to it is told apart by `Visit`. */
+/**
+ * How a route verifies credentials: created once for each route. `Visit` is what `verify` needs to know of a
+ * request.
+ */
 export interface Authentication<Visit, Viewer> extends Door {
   readonly limiter: RateLimiter;
   readonly verify: (authorization: Authorization, visit: Visit) => Promise<Viewer>;
 }
 
-/** A valid credential is never refused for its neighbours' failures; a missing one is no attempt. */
+/**
+ * Valid credentials are accepted also from an address with too many failed attempts. A missing credential
+ * does not count as an attempt.
+ */
 export async function authenticate<Visit, Viewer>(request: FastifyRequest, visit: Visit, door: Authentication<Visit, Viewer>): Promise<Viewer> {
   let authorization: Authorization | undefined;
   try {
@@ -42,7 +53,10 @@ export async function authenticate<Visit, Viewer>(request: FastifyRequest, visit
   }
 }
 
-/** The key under which an anonymous caller is counted: the IPv4 address, or the /64 that an IPv6 address lies in. */
+/**
+ * The key under which an anonymous caller is counted: the IPv4 address, or the /64 that an IPv6 address lies
+ * in.
+ */
 export function addressKey(address: string): string {
   if (!ipaddr.isValid(address)) return "unknown";
   const parsed = ipaddr.parse(address);
@@ -54,21 +68,28 @@ export function addressKey(address: string): string {
     .join(":")}::/64`;
 }
 
-/** The socket's address, or with n proxies in front the n-th from the right of X-Forwarded-For: what is left of that, clients can invent. */
+/**
+ * The address of the socket; behind n proxies the n-th address from the right of X-Forwarded-For, because
+ * clients can invent all addresses to the left of it.
+ */
 export function clientAddress(socketAddress: string | undefined, forwardedFor: string | undefined, proxies: number): string {
   if (proxies === 0 || forwardedFor === undefined) return socketAddress ?? "unknown";
   const hops = forwardedFor.split(",").map((hop) => hop.trim());
   return withoutPort(hops[hops.length - proxies] ?? socketAddress ?? "unknown");
 }
 
-/** Some proxies write `192.0.2.7:5678` or `[2001:db8::1]:443`: the port would make every connection a caller of its own. */
+/**
+ * Some proxies write `192.0.2.7:5678` or `[2001:db8::1]:443`. With the port, every connection would count as
+ * another caller.
+ */
 function withoutPort(hop: string): string {
   return /^\[([^\]]*)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([^:]*):\d+$/.exec(hop)?.[1] ?? hop;
 }
 
 /**
- * By address and by account. The address first: once it is used up, no account of its choice is counted, of which there are as many as anybody invents.
- * What goes beyond a quota stays counted; it makes no window longer.
+ * Limits wrong passwords by address and by account, at the authorization server and at the console together.
+ * The address comes first: once its quota is used up, accounts are no longer counted, because a caller can
+ * invent any number of them. Attempts above a quota are counted too, and do not make the window longer.
  */
 export function createLoginLimit(limiter: RateLimiter): LoginLimit {
   const secondsLeft = async (bucket: Bucket, key: string): Promise<number | undefined> => {

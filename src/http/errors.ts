@@ -1,4 +1,8 @@
-/** Every error on the way of a request becomes one failure of the registry, and one body. Nobody else answers errors over REST. */
+/**
+ * Answers errors over REST, and is the only module that does: every error becomes a failure of the registry
+ * and the contract's error body, also what Fastify refuses by itself and what Node refuses before there is a
+ * request.
+ */
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -7,7 +11,7 @@ import { fail, type Failure, type FailureCode, retryAfterSecondsOf, toErrorBody,
 import type { Log } from "#foundation/log.ts";
 import { createId } from "#foundation/ids.ts";
 
-/** What Fastify refuses by itself, in the contract's words. */
+/** The contract's codes for what Fastify refuses by itself. */
 const frameworkFailures: Readonly<Record<string, FailureCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: "request_too_large",
   FST_ERR_CTP_INVALID_MEDIA_TYPE: "unsupported_media_type",
@@ -47,24 +51,22 @@ export function sendFailure(
     .send(JSON.stringify({ error: toErrorBody(failure, request.id, services.publicUrl) }));
 }
 
-/** What Node refuses before there is a request (broken HTTP, too large headers, too slow) would have no body: it gets the contract's. */
+/** By the error code of Node's HTTP parser; broken HTTP has no code here. */
 const codes: Readonly<Record<string, FailureCode>> = {
   HPE_HEADER_OVERFLOW: "headers_too_large",
   ERR_HTTP_REQUEST_TIMEOUT: "request_timeout",
 };
 
-/** Of browsers that came by https once: they do not ask in the clear again. */
-const onlyHttps = "max-age=31536000";
-
-const always = { "x-content-type-options": "nosniff" } as const;
-const overHttps = { ...always, "strict-transport-security": onlyHttps } as const;
-
-/** What every answer says to browsers. */
-export function browserHeaders(publicUrl: string): Readonly<Record<string, string>> {
-  return publicUrl.startsWith("https:") ? overHttps : always;
+interface RawAnswer {
+  readonly publicUrl: string;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
-export function answerClientError(error: Error & { readonly code?: string }, socket: Socket, publicUrl: string): void {
+/**
+ * Answers broken HTTP, too large headers and slow requests, which have no request object yet; Node would send
+ * no body.
+ */
+export function answerClientError(error: Error & { readonly code?: string }, socket: Socket, { publicUrl, headers }: RawAnswer): void {
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy();
     return;
@@ -78,7 +80,7 @@ export function answerClientError(error: Error & { readonly code?: string }, soc
       "Content-Type: application/json; charset=utf-8",
       "Cache-Control: no-store",
       `X-Request-Id: ${requestId}`,
-      ...Object.entries(browserHeaders(publicUrl)).map(([name, value]) => `${name}: ${value}`),
+      ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
       `Content-Length: ${Buffer.byteLength(body)}`,
       "Connection: close",
       "",

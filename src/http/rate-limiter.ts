@@ -1,4 +1,13 @@
-/** Counts requests in fixed windows that start with a caller's first request, here in memory; redis-limiter.ts does for several processes. */
+/**
+ * Rate limits: counts the requests of a caller in fixed windows that start with the first request, reports
+ * the remaining quota in the headers of the answer, and refuses requests above the quota. The limiter in
+ * memory is here; shared-limiter.ts counts for the processes of one start, redis-limiter.ts for several
+ * machines.
+ *
+ * RateLimiterMemory of rate-limiter-flexible 11.4.0 is not used for three reasons: its table of callers has
+ * no bound (lib/component/MemoryStorage/MemoryStorage.js:10, a Map and a timer for each key), it keeps
+ * windows that end too late after the clock was set back (lines 17 and 66), and it answers only by promises.
+ */
 import { LRUCache } from "lru-cache";
 import type { FastifyReply } from "fastify";
 import { type Bucket, quotas, scaledQuota, shownName } from "#access/viewer.ts";
@@ -14,18 +23,21 @@ export interface LimitState {
 }
 
 export interface RateLimiter {
-  /** Counts one; undefined when limits are off. */
+  /** Counts one request; undefined when limits are off. */
   consume(bucket: Bucket, key: string): Promise<LimitState | undefined> | LimitState | undefined;
   /** Looks without counting. */
   peek(bucket: Bucket, key: string): Promise<LimitState | undefined> | LimitState | undefined;
-  /** Takes back one that was counted. */
+  /** Takes back one counted request. */
   giveBack(bucket: Bucket, key: string): Promise<void> | void;
-  /** Whoever counts for all does not answer: this counts by itself until it does. */
+  /**
+   * True while the shared counter (Redis or the parent process) does not answer: this process then counts by
+   * itself.
+   */
   isAway(): boolean;
   close(): Promise<void>;
 }
 
-/** Callers remembered at most; the one unseen for longest is forgotten first. */
+/** The largest number of remembered callers; the caller unseen for longest is forgotten first. */
 const callersMax = 200_000;
 
 export function createMemoryLimiter(scale: number, now: () => number = Date.now): RateLimiter {
@@ -37,7 +49,8 @@ export function createMemoryLimiter(scale: number, now: () => number = Date.now)
     const at = now();
     const name = `${bucket}:${key}`;
     let window = windows.get(name);
-    // One that ends later than any may is of a clock that was set back since: nobody waits until that is made good.
+    // A window that ends too late began before the clock was set back: it is dropped, so that no caller waits
+    // that long.
     if (window === undefined || window.endsAt <= at || window.endsAt > at + windowSeconds * 1000) {
       window = { count: 0, endsAt: at + windowSeconds * 1000 };
       if (cost > 0) windows.set(name, window);
@@ -51,7 +64,7 @@ export function createMemoryLimiter(scale: number, now: () => number = Date.now)
     giveBack: (bucket, key) => {
       const name = `${bucket}:${key}`;
       const window = windows.get(name);
-      // One whose window is over counts no more; one with nothing in it would only push others out.
+      // Ended windows are ignored; empty ones are deleted, because they would push out other callers.
       if (window === undefined || window.endsAt <= now()) return;
       window.count -= 1;
       if (window.count <= 0) windows.delete(name);
@@ -61,7 +74,7 @@ export function createMemoryLimiter(scale: number, now: () => number = Date.now)
   };
 }
 
-/** What the count of a window says of whoever is counted. */
+/** The state of a caller's quota, by the count of its window. */
 export function stateOf(bucket: Bucket, quota: number, { count, msLeft }: { count: number; msLeft: number }): LimitState {
   return {
     bucket,
@@ -73,13 +86,16 @@ export function stateOf(bucket: Bucket, quota: number, { count, msLeft }: { coun
   };
 }
 
-/** Takes one request from a bucket, says in the answer's headers what is left, and refuses when nothing is. */
+/** The bucket and the key that a request is counted under. */
 export interface Counted {
   readonly bucket: Bucket;
   readonly key: string;
 }
 
-/** Waits only where the limiter does. */
+/**
+ * Counts a request, sets the rate limit headers, and throws if the quota is exceeded. Returns a promise only
+ * if the limiter does.
+ */
 export function takeOne(limiter: RateLimiter, reply: FastifyReply, { bucket, key }: Counted): Promise<void> | void {
   const counted = limiter.consume(bucket, key);
   if (counted instanceof Promise) return counted.then((state) => judge(reply, state));
@@ -92,7 +108,7 @@ function judge(reply: FastifyReply, state: LimitState | undefined): void {
   if (state.isExceeded) throw limitFailure("rate_limited", state);
 }
 
-/** As the next that is taken would be, and takes nothing. */
+/** Throws if the next request would exceed the quota, and counts nothing. */
 export async function refuseUsedUp(limiter: RateLimiter, reply: FastifyReply, { bucket, key }: Counted): Promise<void> {
   const state = await limiter.peek(bucket, key);
   if (state === undefined || state.remaining > 0) return;

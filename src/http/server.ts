@@ -9,7 +9,7 @@ import { type Failure, fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { parseJsonBody } from "./body.ts";
 import { clientAddress } from "./caller.ts";
-import { answerClientError, browserHeaders, type ErrorServices, sendFailure, toPublicFailure } from "./errors.ts";
+import { answerClientError, type ErrorServices, sendFailure, toPublicFailure } from "./errors.ts";
 import { traceRequests } from "./request-spans.ts";
 
 declare module "fastify" {
@@ -56,7 +56,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     return503OnClosing: false,
     exposeHeadRoutes: true,
     routerOptions: { maxParamLength: 500 },
-    clientErrorHandler: (error, socket) => answerClientError(error, socket, options.publicUrl),
+    clientErrorHandler: (error, socket) =>
+      answerClientError(error, socket, { publicUrl: options.publicUrl, headers: browserHeaders(options.publicUrl) }),
     frameworkErrors: (error, request, reply) => {
       showRequest(request, reply, options);
       sendFailure(request, reply, { failure: toPublicFailure(error), services: options });
@@ -94,6 +95,17 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   closeIdleConnectionsAtEnd(server);
   await refuseUnderPressure(server);
   return server;
+}
+
+/** A browser that came by https once does not use http again for a year. */
+const onlyHttps = "max-age=31536000";
+
+const everywhere = { "x-content-type-options": "nosniff" } as const;
+const overHttps = { ...everywhere, "strict-transport-security": onlyHttps } as const;
+
+/** Headers of every answer, for browsers. */
+function browserHeaders(publicUrl: string): Readonly<Record<string, string>> {
+  return publicUrl.startsWith("https:") ? overHttps : everywhere;
 }
 
 function showRequest(request: FastifyRequest, reply: FastifyReply, { publicUrl }: ServerOptions): void {

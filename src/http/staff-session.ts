@@ -1,6 +1,8 @@
 /**
- * The console's pages at the graph: who is signed in there is an admin of the merchant. The session counts only in a request that a page of this service
- * sent: with a header that no form and no other site's script can send along, and with the browser's word that it came from here.
+ * Sessions of staff at the console: their cookie, and requests of the console's pages to the graph, where a
+ * signed-in member of staff is an admin of the merchant. A session counts only in requests that a page of
+ * this service sent: with a header that no form and no script of another site can send, and with the
+ * browser's statement that the request came from here.
  */
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -12,19 +14,25 @@ import { fail } from "#foundation/failure.ts";
 import { isFromHere } from "./body.ts";
 
 export interface CallerParts {
-  /** What goes on by itself does not keep a session in use: neither what is asked for again here, nor what the page says that it asks by itself. */
+  /**
+   * False for requests that no person caused, such as checks of an open stream: they do not keep a session in
+   * use.
+   */
   readonly isUse: boolean;
-  /** Told of a secret that is nobody's, so that guessing has an end; it may throw what is to be answered. */
+  /**
+   * Called with the request if its session secret is unknown, so that guesses are limited; may throw the
+   * failure to answer with.
+   */
   readonly onUnknown: (request: FastifyRequest) => Promise<void>;
   readonly db: Database;
   readonly clock: Clock;
   readonly publicUrl: string;
 }
 
-/** What the header says: whether a person does something, or the page by itself. */
+/** Values of the `x-commerce-console` header: a person acts, or the page polls in the background. */
 const words = new Set(["1", "background"]);
 
-/** Undefined for who does not come from the console, whatever cookies it has. */
+/** Returns undefined for requests that the console did not send, whatever cookies they have. */
 export async function findConsoleCaller(request: FastifyRequest, parts: CallerParts): Promise<PersonViewer | undefined> {
   const { db, clock, publicUrl } = parts;
   const { headers } = request;
@@ -39,12 +47,12 @@ export async function findConsoleCaller(request: FastifyRequest, parts: CallerPa
   return { kind: "internal", staffId, role: "admin", merchantId };
 }
 
-interface Shown {
+interface FoundSession {
   readonly secret: string;
   readonly session: StaffSession;
 }
 
-async function requireSession(request: FastifyRequest, { db, publicUrl, isUse, onUnknown }: CallerParts, now: Date): Promise<Shown> {
+async function requireSession(request: FastifyRequest, { db, publicUrl, isUse, onUnknown }: CallerParts, now: Date): Promise<FoundSession> {
   const secret = readConsoleCookie(request, publicUrl);
   const session = await findStaffSession(db, secret, now);
   if (secret !== undefined && session !== undefined) return { secret, session };
@@ -52,15 +60,18 @@ async function requireSession(request: FastifyRequest, { db, publicUrl, isUse, o
   throw fail("credentials_missing", { message: "The session at the console is over: sign in again." });
 }
 
-/** Streams are asked for again whenever they end, for as long as the page is open. */
+/** Streams reconnect by themselves as long as the page is open. */
 const isByPerson = ({ headers }: FastifyRequest): boolean =>
   headers["x-commerce-console"] === "1" && !/\btext\/event-stream\b/i.test(headers.accept ?? "");
 
 const elsewhere = "The console's session counts for the console's own pages alone.";
 
-/** Over https no other host and no page that came without it can have set a cookie of this name. */
+/** `__Host-`: over https no other host and no page that came over http can have set a cookie of this name. */
 const nameAt = (publicUrl: string): string => `${isSecure(publicUrl) ? "__Host-" : ""}console-${markOf(publicUrl)}`;
-/** Cookies know no port, and those of a host no path: several services on one host would sign each other out. */
+/**
+ * Cookies are shared by all ports of a host: without the mark, several services on one host would sign each
+ * other out.
+ */
 const markOf = (publicUrl: string): string => createHash("sha256").update(publicUrl).digest("hex").slice(0, 8);
 const isSecure = (publicUrl: string): boolean => publicUrl.startsWith("https:");
 
@@ -70,7 +81,7 @@ export function readConsoleCookie({ headers }: FastifyRequest, publicUrl: string
   return pair?.trim().slice(start.length);
 }
 
-/** Until the browser is closed; what it is good for ends by itself. */
+/** The cookie lasts until the browser is closed; the session ends by itself. */
 export function setConsoleCookie(reply: FastifyReply, publicUrl: string, secret: string): void {
   void reply.header("set-cookie", `${nameAt(publicUrl)}=${secret}; ${attributesAt(publicUrl)}`);
 }

@@ -1,7 +1,7 @@
 /**
- * Creates every metric of one service, under the names that docs/metrics.md explains; the metrics of webhook attempts and
- * of GraphQL costs are defined here. Code that is measured emits events or calls a function, and does not know
- * prom-client. No label value is chosen by a client, a merchant or a receiver.
+ * Creates every metric of one service, under the names that docs/metrics.md explains; the metrics of webhook
+ * attempts and of GraphQL costs are defined here. Code that is measured emits events or calls a function, and
+ * does not know prom-client. No label value is chosen by a client, a merchant or a receiver.
  */
 import { readFileSync } from "node:fs";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
@@ -88,7 +88,10 @@ const labelOf = (outcome: DeliveryAttempted["outcome"]): string =>
 
 const costBuckets = [10, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 50_000];
 
-/** Observes the cost of accepted GraphQL documents; those above the cost limit are counted as refused requests. */
+/**
+ * Observes the cost of accepted GraphQL documents; those above the cost limit are counted as refused
+ * requests.
+ */
 function createGraphqlCosts(registry: Registry): (cost: number) => void {
   const costs = new Histogram({
     name: "commerce_graphql_document_cost",

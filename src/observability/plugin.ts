@@ -1,7 +1,7 @@
 /**
- * The routes for operators: `/healthz` and `/readyz` for probes, `/metrics` for Prometheus. Without METRICS_TOKEN,
- * `/metrics` answers only callers of this machine, and none that came through an unknown proxy; with the token, every
- * caller that sends it. All other callers get a 404.
+ * The routes for operators: `/healthz` and `/readyz` for probes, `/metrics` for Prometheus. Without
+ * METRICS_TOKEN, `/metrics` answers only callers of this machine, and none that came through an unknown
+ * proxy; with the token, every caller that sends it. All other callers get a 404.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { BlockList, isIP } from "node:net";
@@ -45,8 +45,9 @@ function isLoopback(address: string | undefined): boolean {
 }
 
 /**
- * A proxy on this machine would make everybody a neighbour. One that was not told of gives itself away by its headers or by the name that was asked for,
- * unless it hides both; behind those that are known everybody on the way must be of this machine.
+ * A proxy on this machine would make everybody a neighbour. One that was not told of gives itself away by its
+ * headers or by the name that was asked for, unless it hides both; behind those that are known everybody on
+ * the way must be of this machine.
  */
 function isFromHere({ ip, raw }: FastifyRequest, isBehindProxy: boolean): boolean {
   const { headers, socket } = raw;
@@ -124,7 +125,10 @@ function createCrewGauge(): CrewGauge {
 
 let processMetrics: Registry | undefined;
 
-/** Memory, processor, event loop and garbage collection of the process: one registry for all services that it runs. */
+/**
+ * Memory, processor, event loop and garbage collection of the process: one registry for all services that it
+ * runs.
+ */
 function processRegistry(): Registry {
   if (processMetrics === undefined) {
     processMetrics = new Registry();

@@ -1,6 +1,6 @@
 /**
- * Counts requests by route and outcome, refusals of rate limits, and the outcomes of requests under idempotency keys.
- * The labelled metrics of a route are prepared at the route's first request.
+ * Counts requests by route and outcome, refusals of rate limits, and the outcomes of requests under
+ * idempotency keys. The labelled metrics of a route are prepared at the route's first request.
  */
 import type { FastifyReply } from "fastify";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
@@ -71,8 +71,8 @@ function createRoutes(registry: Registry): (config: RouteConfig) => Route {
 }
 
 /**
- * Counts open requests, and those whose caller left before an answer began. A caller that leaves during an answer, as
- * subscribers do, was answered.
+ * Counts open requests, and those whose caller left before an answer began. A caller that leaves during an
+ * answer, as subscribers do, was answered.
  */
 function createPassage(registry: Registry, countLeft: ServerObserver["began"]): ServerObserver["began"] {
   const registers = [registry];
