@@ -1,7 +1,7 @@
 /**
- * What is on hand and what is promised of some variants, held still and moved: always in the order of variants, so that two who move the same wait
- * for each other rather than lock each other out. Each unit that comes or goes leaves a movement; a product that is sold out by it, or for sale
- * again, is put down for the search index.
+ * The stock levels of variants: locked and moved always in the order of variants, so that two transactions that move the same ones wait
+ * for each other instead of deadlocking. Each unit that comes or goes leaves a movement; a product that is sold out by it, or for sale
+ * again, is queued for the search index. Crossed thresholds are published as events.
  */
 import { sql } from "kysely";
 import { availabilityOf, type Stock } from "#commerce/catalog/availability.ts";
@@ -9,6 +9,21 @@ import type { Transaction } from "#database/transaction.ts";
 import { fail, type Failure } from "#foundation/failure.ts";
 import type { DomainEvent, Outbox } from "#webhooks/outbox.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
+
+/** The owner of the stock, the time, and the outbox for its events. */
+export type StockOwner = Pick<CommandContext, "merchantId" | "now" | "outbox">;
+
+export interface StockLevel extends Stock {
+  readonly variantId: string;
+  readonly productId: string;
+  /** Rises with every change of the level. */
+  readonly version: number;
+}
+
+export interface StockChange {
+  readonly before: StockLevel;
+  readonly after: StockLevel;
+}
 
 /** By variant; of one that was deleted, or is another merchant's, there is none. */
 export async function lockLevels(
@@ -96,7 +111,6 @@ export function quantitiesOf(lines: readonly VariantQuantity[]): Map<string, num
   return quantities;
 }
 
-/** The refusal of every change that would leave less stock than there are promises: the same wherever it is found. */
 export interface StockFigures {
   readonly variantId: string;
   readonly onHand: number;
@@ -104,6 +118,7 @@ export interface StockFigures {
   readonly backorderLimit: number;
 }
 
+/** The refusal of every change that would leave less stock than is promised. */
 export function insufficientStock(
   { variantId, onHand, reserved, backorderLimit }: StockFigures,
   asked: Readonly<Record<string, number>> = {},
@@ -119,25 +134,13 @@ function refusal(variantId: string, reason: string, data: Readonly<Record<string
   return fail("invalid_state", { conflict: { resource: "variant", id: variantId, currentStatus: null, currentVersion: null, reason, data } });
 }
 
-/** Whose stock it is, when, and who is told. */
-type StockOwner = Pick<CommandContext, "merchantId" | "now" | "outbox">;
-
-export interface StockLevel extends Stock {
-  readonly variantId: string;
-  readonly productId: string;
-  /** Rises with every change of the level. */
-  readonly version: number;
-}
-
-export interface StockChange {
-  readonly before: StockLevel;
-  readonly after: StockLevel;
-}
-
-/** By variant, of transactions that are under way. */
+/** Changes by variant, of transactions that are under way. */
 const untold = new WeakMap<Outbox, Map<string, StockChange>>();
 
-/** The caller has the levels locked: what one change left is what the next one found. */
+/**
+ * Publishes events for crossed thresholds: sold out, low, back in stock; one for everything that a transaction does to a variant. Other changes
+ * publish nothing. The caller has the levels locked, so a change starts from where the one before ended.
+ */
 export function tellStock({ outbox, now }: StockOwner, changes: readonly StockChange[]): void {
   if (changes.length === 0) return;
   const collected = untold.get(outbox) ?? new Map<string, StockChange>();

@@ -204,13 +204,13 @@ function conflictOf(
   return { resource: "market", id, currentStatus: null, currentVersion: version, reason, data };
 }
 
-/** What hangs on a market looks it up here: it must be the merchant's own. */
 interface MarketOf {
   readonly id: string;
   readonly currency: string;
   readonly countries: readonly string[];
 }
 
+/** A market of the merchant, for what belongs to it: policies, delivery methods, tax rates. */
 export async function requireMarket(transaction: Transaction, tenant: CommandContext, marketId: string): Promise<MarketOf> {
   const rows = await transaction
     .selectFrom("market")

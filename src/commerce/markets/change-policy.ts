@@ -1,6 +1,6 @@
 /**
  * What the merchant promises about cancellations, returns, withdrawals and warranty: once for all markets, and for a market that has its own. Its
- * version rises with every change, because orders keep the one they were placed under.
+ * version rises with every change, because orders keep the one they were placed under. Rules that are left out have their defaults.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -148,16 +148,15 @@ function returnFaults(rules: Given<ReturnRules>, marketId: string | null): Fault
     ...(extendUntil === null || extendUntil === undefined || isDay(extendUntil)
       ? []
       : [faultAt(at("extendUntil"), "invalid_format", "It must be a day, YYYY-MM-DD.")]),
-    ...listFaults(rules),
+    ...excludedFaults(rules),
     ...(marketId === null ? amountFaults(rules) : []),
   ];
 }
 
-function listFaults({ excludedCategoryIds, excludedCountries }: Given<ReturnRules>): Faults {
-  const [categories, countries] = [excludedCategoryIds ?? [], excludedCountries ?? []];
+function excludedFaults({ excludedCategoryIds, excludedCountries }: Given<ReturnRules>): Faults {
+  const countries = excludedCountries ?? [];
   return [
-    ...countFaults(at("excludedCategoryIds"), categories, ruleBounds.excludedCategories),
-    ...repeatFaults(categories, (index) => `${at("excludedCategoryIds")}/${index}`),
+    ...listFaults(at("excludedCategoryIds"), excludedCategoryIds, ruleBounds.excludedCategories.max),
     ...countFaults(at("excludedCountries"), countries, ruleBounds.excludedCountries),
     ...countries.flatMap((country, index) => countryFaults(`${at("excludedCountries")}/${index}`, country)),
     ...repeatFaults(countries, (index) => `${at("excludedCountries")}/${index}`),

@@ -1,4 +1,7 @@
-/** The ways a market's orders reach their buyers, each found by its code; prices in the market's currency. */
+/**
+ * Creates and changes the delivery methods of a market, each found by its code, with prices in the market's currency; and its tax rates, each found
+ * by its country and region, in basis points so that a rate is never a float.
+ */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { catalogBounds, localizedFaults, type LocalizedTextInput, slugFaults, toLocalizedMap } from "#commerce/catalog/catalog-fields.ts";
@@ -74,7 +77,7 @@ function deliveryMethodFaults(input: DeliveryMethodUpsertInput): Faults {
   ];
 }
 
-/** The tax of a country, or of a region of it, in a market: found by these three. Kept in basis points, because a rate is no float either. */
+/** The tax of a country, or of one of its regions. */
 export interface TaxRateUpsertInput {
   readonly marketId: string;
   /** One of the market's countries. */

@@ -1,4 +1,7 @@
-/** What a policy says, as rules: the part of it that eligibility is decided by. What a merchant leaves out has the default that stands here. */
+/**
+ * The rules of a policy, by which eligibility is decided: their types, the defaults for what a merchant leaves out, and the minimum that the law
+ * of a country requires.
+ */
 
 /** How somebody who asks is answered: at once, by the merchant, or never. */
 export type SelfService = "immediate" | "request" | "none";
@@ -63,6 +66,19 @@ export type RuledType = keyof RulesByType;
 /** As a policy keeps them: what was left out is not there. */
 export type StoredRules<Type extends RuledType = RuledType> = Partial<RulesByType[Type]>;
 
+/**
+ * Where the consumer law of the European Union holds. Members as the Union lists them
+ * (https://european-union.europa.eu/principles-countries-history/eu-countries_en); the European Economic Area adds Iceland, Liechtenstein and Norway (https://www.efta.int/eea).
+ */
+const europeanUnion = new Set("AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK".split(" "));
+const economicArea = new Set([...europeanUnion, "IS", "LI", "NO"]);
+
+/** The legal guarantee of Directive (EU) 2019/771. */
+export const isInUnion = (country: string): boolean => europeanUnion.has(country);
+
+/** The right of withdrawal of Directive 2011/83/EU. */
+const isInEconomicArea = (country: string): boolean => economicArea.has(country);
+
 /** By Directive 2011/83/EU, article 9; a merchant may give more. */
 const withdrawalDaysMin = 14;
 /** By Directive (EU) 2019/771, article 10; a merchant may give more. */
@@ -105,16 +121,3 @@ function atLeastTheLaw(rules: RulesByType, country: string): RulesByType {
   const months = isInUnion(country) ? Math.max(guaranteeMonthsMin, warranty.months) : warranty.months;
   return { ...rules, withdrawal: { windowDays }, warranty: { ...warranty, months } };
 }
-
-/**
- * Where the consumer law of the European Union holds. Members as the Union lists them (https://european-union.europa.eu/principles-countries-history/eu-countries_en);
- * the European Economic Area adds Iceland, Liechtenstein and Norway (https://www.efta.int/eea).
- */
-const europeanUnion = new Set("AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK".split(" "));
-const economicArea = new Set([...europeanUnion, "IS", "LI", "NO"]);
-
-/** The legal guarantee of Directive (EU) 2019/771. */
-export const isInUnion = (country: string): boolean => europeanUnion.has(country);
-
-/** The right of withdrawal of Directive 2011/83/EU. */
-const isInEconomicArea = (country: string): boolean => economicArea.has(country);

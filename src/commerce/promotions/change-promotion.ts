@@ -1,6 +1,6 @@
 /**
- * Making a promotion and changing what it says. It starts as a draft; what kind it is and how it comes to a cart are fixed, because its codes,
- * its uses and the carts that have it were made for that.
+ * Creates promotions and changes their fields. A promotion starts as a draft. Its kind and trigger are fixed, because its codes, its uses and the
+ * carts that have it depend on them. Products, categories, markets and the currency that it names must be the merchant's own.
  */
 import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
@@ -118,7 +118,6 @@ type Columns = {
   readonly titles: string;
 };
 
-/** What a promotion names must be the merchant's own: products, categories, markets, and a currency that it sells in. */
 const lists = [
   { name: "entitledProductIds", table: "product", thing: "product" },
   { name: "entitledCategoryIds", table: "category", thing: "category" },
@@ -162,7 +161,7 @@ async function requireOwnCurrency(transaction: Transaction, tenant: CommandConte
   throw refuseAt("invalid_field", "/currency", { code: "currency_mismatch", message: "None of the promotion's markets sells in this currency." });
 }
 
-/** What may change; who the buyers are that it is for is not told to others. */
+/** The promotion in the words of its public document, without the buyers it is for: events give the former values of changed fields. */
 function documentOf(row: PromotionRow): Readonly<Record<string, unknown>> {
   const toMoney = (amountMinor: number | null): unknown => (amountMinor === null || row.currency === null ? null : money(amountMinor, row.currency));
   return {

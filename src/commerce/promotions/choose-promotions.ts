@@ -1,6 +1,7 @@
 /**
- * Which promotions a cart gets: the automatic ones whose conditions it meets, then its code, and why the code is refused where it is. No
- * rule with a broken condition is ever applied, and what is refused is never counted.
+ * Chooses the promotions of a cart: the automatic ones whose conditions it meets, then its code, or the reason why the code is refused. A rule
+ * with a broken condition is never applied, and a refused one is never counted. Also how codes are compared, and which lines of an order a promotion
+ * was given for. Pure.
  */
 import { multiplyMinor, sumMinor } from "#commerce/pricing/allocate.ts";
 import { boughtFor, missingUnitsOf } from "#commerce/pricing/buy-x-get-y.ts";
@@ -164,7 +165,6 @@ export function normalizeCode(text: string): string | undefined {
   return normalized.length > 0 && Array.from(normalized).length <= codeLengthMax && codePattern.test(normalized) ? normalized : undefined;
 }
 
-/** What of a cart a promotion was given for, by its lines: so that what was sold with it can tell later. Pure. */
 interface ConditionLine extends EntitledLine {
   readonly id: string;
 }
@@ -176,6 +176,7 @@ export interface PromotionConditions {
   readonly minimum: { readonly lineIds: readonly string[]; readonly subtotalMinor: number | null; readonly quantity: number | null } | null;
 }
 
+/** The lines that a promotion was given for; an order keeps them for later cancellations and returns. */
 export function conditionsOf(rule: PromotionRule, lines: readonly ConditionLine[]): PromotionConditions {
   const { discount, minimumSubtotalMinor: subtotalMinor, minimumQuantity: quantity } = rule;
   const entitled = lines.filter(entitledTo(discount.entitled)).map(({ id }) => id);

@@ -1,11 +1,34 @@
 /**
- * What a merchant says of a promotion, and the rules it must keep. `fieldFaults` looks at each field alone; `ruleFaults` at a whole promotion,
+ * The fields of a promotion, their bounds, and the rules they must keep. `fieldFaults` looks at each field alone; `ruleFaults` at a whole promotion,
  * because what belongs to its kind, its currency and its window hang together whichever of them was changed.
  */
 import { localizedFaults, type LocalizedTextInput, toLocalizedMap } from "#commerce/catalog/catalog-fields.ts";
 import { currencyFaults, faultAt, type Faults, integerFaults, listFaults, textFaults } from "#foundation/faults.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import type { PromotionKind } from "./promotion-rule.ts";
+
+/** How much a promotion may have of everything. The graph declares the same bounds from here, so that what is documented is what is enforced. */
+export const promotionBounds = {
+  /** Per merchant, at one time. */
+  activeAutomaticMax: 50,
+  basisPointsMax: 10_000,
+  buyerReferenceLengthMax: 128,
+  buyerReferencesMax: 1000,
+  categoriesMax: 100,
+  codesMax: 1000,
+  /** Of what is drawn, without the prefix: 8 of 20 signs are one in 25 600 000 000. */
+  drawnLengthDefault: 12,
+  drawnLengthMax: 32,
+  drawnLengthMin: 8,
+  limitMax: 2_147_483_647,
+  marketsMax: 100,
+  minimumQuantityMax: 1_999_800,
+  prefixMax: 20,
+  priorityMax: 1000,
+  productsMax: 500,
+  quantityMax: 9999,
+  titleMax: 200,
+} as const;
 
 /** Left out: stays as it is. Null: has none any more. */
 export interface PromotionFields {
@@ -168,26 +191,3 @@ function moneyFaults({ amountMinor, minimumSubtotalMinor, currency }: PromotionV
   if (!hasAmount && currency !== null) return [faultAt("/currency", "not_allowed", "There is no amount that it could be of.")];
   return [];
 }
-
-/** How much a promotion may have of everything. The graph declares the same bounds from here, so that what is documented is what is enforced. */
-export const promotionBounds = {
-  /** Per merchant, at one time. */
-  activeAutomaticMax: 50,
-  basisPointsMax: 10_000,
-  buyerReferenceLengthMax: 128,
-  buyerReferencesMax: 1000,
-  categoriesMax: 100,
-  codesMax: 1000,
-  /** Of what is drawn, without the prefix: 8 of 20 signs are one in 25 600 000 000. */
-  drawnLengthDefault: 12,
-  drawnLengthMax: 32,
-  drawnLengthMin: 8,
-  limitMax: 2_147_483_647,
-  marketsMax: 100,
-  minimumQuantityMax: 1_999_800,
-  prefixMax: 20,
-  priorityMax: 1000,
-  productsMax: 500,
-  quantityMax: 9999,
-  titleMax: 200,
-} as const;

@@ -1,4 +1,7 @@
-/** A promotion's life: draft → active ⇄ paused, and from each of them → ended, which is final. */
+/**
+ * The status of a promotion: draft → active ⇄ paused, and from each of them → ended, which is final. Changed by commands, and by a background job
+ * when its window begins or is over. Carts do not wait for the job: their rules check the window themselves.
+ */
 import { type RawBuilder, sql } from "kysely";
 import { lockCatalog } from "#commerce/catalog/change-catalog.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
@@ -12,6 +15,52 @@ import { type RenderSubject, withOutbox } from "#webhooks/outbox.ts";
 import { promotionBounds } from "./promotion-fields.ts";
 import type { PromotionStatus } from "./promotion-rule.ts";
 import type { PromotionRow } from "./read-promotions.ts";
+
+export interface PromotionTransitionInput {
+  readonly promotionId: string;
+  readonly expectedVersion?: number | null | undefined;
+}
+
+/** Locks the promotion while it is changed; checkouts that take a use of it wait for the change. */
+async function lockPromotion(transaction: Transaction, tenant: CommandContext, promotionId: string): Promise<PromotionRow> {
+  const promotion = await transaction
+    .selectFrom("promotion")
+    .selectAll()
+    .where("id", "=", toId(promotionId))
+    .where("merchantId", "=", tenant.merchantId)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  if (promotion === undefined) throw fail("resource_not_found");
+  return promotion;
+}
+
+/** One that has ended stays as it was. State is checked before version (as in carts). */
+export async function lockLivingPromotion(transaction: Transaction, tenant: CommandContext, input: PromotionTransitionInput): Promise<PromotionRow> {
+  const promotion = await lockPromotion(transaction, tenant, input.promotionId);
+  if (promotion.status === "ended") throw fail("invalid_state", { conflict: conflictOf(promotion, "promotion_ended") });
+  requireVersion(conflictOf(promotion), input.expectedVersion);
+  return promotion;
+}
+
+export function conflictOf(
+  { id, status, version }: Pick<PromotionRow, "id" | "status" | "version">,
+  reason: string | null = null,
+  data: Readonly<Record<string, unknown>> = {},
+): FailureConflict {
+  return { resource: "promotion", id, currentStatus: status, currentVersion: version, reason, data };
+}
+
+type Window = Pick<PromotionRow, "startsAt" | "endsAt" | "startedAt">;
+
+/**
+ * When an active promotion began to apply, for its event: by activation, by a change of its window, or by the clock. Null if it has not begun yet; a
+ * promotion whose window was moved into the future begins once more.
+ */
+export function startOf({ startsAt, endsAt, startedAt }: Window, now: Date): Date | null {
+  if (startsAt !== null && startsAt > now) return null;
+  const isOver = endsAt !== null && endsAt <= now;
+  return startedAt ?? (isOver ? null : now);
+}
 
 /** Also before its window begins: it then applies by itself when it does, and is told as started only then. */
 export async function activatePromotion(
@@ -112,54 +161,6 @@ async function changeStatus(
   return { promotionId: promotion.id };
 }
 
-/** A promotion held still while it is changed: those who take a use of it wait until the change is there. */
-export interface PromotionTransitionInput {
-  readonly promotionId: string;
-  readonly expectedVersion?: number | null | undefined;
-}
-
-async function lockPromotion(transaction: Transaction, tenant: CommandContext, promotionId: string): Promise<PromotionRow> {
-  const promotion = await transaction
-    .selectFrom("promotion")
-    .selectAll()
-    .where("id", "=", toId(promotionId))
-    .where("merchantId", "=", tenant.merchantId)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
-  if (promotion === undefined) throw fail("resource_not_found");
-  return promotion;
-}
-
-/** One that has ended stays as it was. State is checked before version (as in carts). */
-export async function lockLivingPromotion(transaction: Transaction, tenant: CommandContext, input: PromotionTransitionInput): Promise<PromotionRow> {
-  const promotion = await lockPromotion(transaction, tenant, input.promotionId);
-  if (promotion.status === "ended") throw fail("invalid_state", { conflict: conflictOf(promotion, "promotion_ended") });
-  requireVersion(conflictOf(promotion), input.expectedVersion);
-  return promotion;
-}
-
-export function conflictOf(
-  { id, status, version }: Pick<PromotionRow, "id" | "status" | "version">,
-  reason: string | null = null,
-  data: Readonly<Record<string, unknown>> = {},
-): FailureConflict {
-  return { resource: "promotion", id, currentStatus: status, currentVersion: version, reason, data };
-}
-
-/** When a promotion that is active began to apply, as it is told: by its activation, by a change of its window, or by the clock. */
-type Window = Pick<PromotionRow, "startsAt" | "endsAt" | "startedAt">;
-
-/** Null: not yet. One whose window was moved into the future will begin once more. */
-export function startOf({ startsAt, endsAt, startedAt }: Window, now: Date): Date | null {
-  if (startsAt !== null && startsAt > now) return null;
-  const isOver = endsAt !== null && endsAt <= now;
-  return startedAt ?? (isOver ? null : now);
-}
-
-/**
- * Writes the start and the end of promotions whose window has begun or is over, and tells of it. Carts need not wait for this: their rules read
- * the window itself.
- */
 interface DueServices {
   readonly db: Database;
   readonly now: Date;
@@ -167,14 +168,14 @@ interface DueServices {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Gives how many. What began and is over already is told as ended alone. */
+/** Starts promotions whose window has begun; returns how many. A window that is already over again is only reported as ended. */
 export function startDuePromotions(services: DueServices): Promise<number> {
   const { now } = services;
   const condition = sql<boolean>`status = 'active' and started_at is null and starts_at <= ${now} and (ends_at is null or ends_at > ${now})`;
   return moveDue(services, { condition, move: startDuePromotion });
 }
 
-/** Gives how many. */
+/** Ends promotions whose window is over; returns how many. */
 export function endDuePromotions(services: DueServices): Promise<number> {
   return moveDue(services, { condition: sql<boolean>`status in ('active', 'paused') and ends_at <= ${services.now}`, move: endDuePromotion });
 }

@@ -1,4 +1,6 @@
-/** What was sold: the orders by the moment when they were placed, what their buyers were to pay, and what became of it since. */
+/**
+ * Reports on orders, by the time when they were placed: what their buyers were to pay and what became of it since, and what promotions took off.
+ */
 import { type RawBuilder, sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
 import type { Bucket } from "#foundation/period.ts";
@@ -97,7 +99,7 @@ function halfUp(amountMinor: number, parts: number): number {
   return Number((BigInt(amountMinor) * 2n + BigInt(parts)) / (BigInt(parts) * 2n));
 }
 
-/** What promotions did to the orders of a time: how many had each, what it took off, and what these orders came to. */
+/** The orders with a promotion: how many, what it took off, and what these orders came to. */
 export interface PromotedFigures {
   readonly currency: string;
   readonly orders: number;

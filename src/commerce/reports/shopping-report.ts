@@ -1,4 +1,7 @@
-/** How far carts come: to a checkout, to its submission, to an order; and how checkouts end. A cart counts when it was made, whatever becomes of it later. */
+/**
+ * Reports on how buyers shop: how far carts come (checkout, submission, order) and how checkouts end, where a cart counts by the time it was made;
+ * and what was searched for: the most frequent queries, and those that found nothing.
+ */
 import { type RawBuilder, sql } from "kysely";
 import type { CancelReason } from "#commerce/carts/session-end.ts";
 import type { SessionStatus } from "#commerce/checkout/session-aggregate.ts";
@@ -100,7 +103,6 @@ function toOutcomes(rows: readonly FunnelRow[]): SessionOutcome[] {
   );
 }
 
-/** What was searched for: the most frequent queries, and those that found nothing. */
 export interface SearchFigures {
   readonly searches: number;
   readonly empty: number;
