@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { settingNames } from "#app/settings.ts";
-import { createProgram } from "#cli/program.ts";
+import { createProgram } from "#cli/run.ts";
 import { demoFolderOf } from "./support/shell.ts";
 import { createWorld, type World } from "./support/world.ts";
 

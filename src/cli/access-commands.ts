@@ -7,8 +7,7 @@ import { isScope, type Role, roles, type Scope, scopes } from "#access/viewer.ts
 import { isCountry, parseLocale } from "#foundation/locales.ts";
 import { isSlug } from "#foundation/text.ts";
 import { printResult } from "./output.ts";
-import { withDatabase } from "./with-database.ts";
-import { command, type Json, parseTime, write } from "./write-access.ts";
+import { command, type Json, parseTime, withDatabase, write } from "./command.ts";
 
 export function addAccessCommands(program: Command): void {
   program.addCommand(new Command("merchant").description("Merchants.").addCommand(merchantCreate()));

@@ -4,8 +4,7 @@ import { grantList, revokeGrant } from "#access/oauth/grants.ts";
 import { createOauthClient, disableOauthClient, enableOauthClient, oauthClientList, type OauthClientInput } from "#access/oauth/oauth-clients.ts";
 import { authMethods } from "#access/authorization.ts";
 import { printResult } from "./output.ts";
-import { withDatabase } from "./with-database.ts";
-import { command, type Json, write } from "./write-access.ts";
+import { command, type Json, withDatabase, write } from "./command.ts";
 
 export function addOauthCommands(program: Command): void {
   program.addCommand(

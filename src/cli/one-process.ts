@@ -6,8 +6,7 @@ import type { DemoFile } from "#demo/demo-file.ts";
 import type { Log } from "#foundation/log.ts";
 import { createSharedLimiter, type Port } from "#http/shared-limiter.ts";
 import { createExchange } from "#observability/gathering.ts";
-import { stopOnSignal } from "./stop-on-signal.ts";
-import { type Ready, type ReadyMessage, type Serving, welcome } from "./welcome.ts";
+import { type Ready, type ReadyMessage, type Serving, stopOnSignal, welcome } from "./start-and-stop.ts";
 
 export async function serveAlone(serving: Serving): Promise<void> {
   await start(serving, (close, ready) => {

@@ -6,8 +6,7 @@ import { rotateSigningKeys } from "#access/oauth/signing-keys.ts";
 import { createStaff, disableStaff, enableStaff, preparePassword, prepareStaff, setStaffPassword, staffList } from "#access/people/staff.ts";
 import { readKeyring } from "#app/encryption-keys.ts";
 import { printResult } from "./output.ts";
-import { withDatabase } from "./with-database.ts";
-import { command, type Json, write } from "./write-access.ts";
+import { command, type Json, withDatabase, write } from "./command.ts";
 
 export function addPeopleCommands(program: Command): void {
   program.addCommand(

@@ -10,8 +10,7 @@ import type { Log } from "#foundation/log.ts";
 import { createMemoryLimiter } from "#http/rate-limiter.ts";
 import { answerLimits, type Port } from "#http/shared-limiter.ts";
 import { createGatheringRoom } from "#observability/gathering.ts";
-import { stopOnSignal } from "./stop-on-signal.ts";
-import { type Ready, type ReadyMessage, type Serving, welcome } from "./welcome.ts";
+import { type Ready, type ReadyMessage, type Serving, stopOnSignal, welcome } from "./start-and-stop.ts";
 
 /** The first one of `serve` does what is to be done once: the demo, and what goes on beside requests. */
 export async function serveInProcesses(serving: Serving): Promise<void> {

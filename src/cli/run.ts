@@ -1,7 +1,8 @@
 /** The command line: `npm run commerce -- COMMAND`. Exit code 0: done, 1: it failed, 2: the command was not understood. */
-import { CommanderError } from "commander";
-import { explain } from "./explain.ts";
-import { createProgram } from "./program.ts";
+import { Command, CommanderError } from "commander";
+import { BadSetting, Failure } from "#foundation/failure.ts";
+import { FolderUnusable } from "#database/folder-lock.ts";
+import { isDatabaseAway, sqlState } from "#database/database-errors.ts";
 
 export async function run(words: readonly string[]): Promise<void> {
   try {
@@ -15,4 +16,86 @@ export async function run(words: readonly string[]): Promise<void> {
       process.exit(1);
     }
   }
+}
+
+/** What a person at the command line reads when a command fails: one line that says what to do, or the whole of a bug. */
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error instanceof BadSetting) return `Setting ${error.message}`;
+  if (error instanceof Failure) return error.parts.details?.[0]?.message ?? error.message;
+  if (isForPeople(error)) return error.message;
+  return cannotListen(error) ?? databaseRefusal(error) ?? error.stack ?? error.message;
+}
+
+const isForPeople = (error: Error): boolean => error instanceof FolderUnusable || error.message.startsWith("Migration ");
+
+/** Told by the call that failed: looking up the database's name fails with the same code as looking up HOST. */
+function cannotListen(error: Error & { readonly code?: unknown; readonly syscall?: unknown; readonly hostname?: unknown }): string | undefined {
+  const { code, syscall, hostname } = error;
+  if (code === "EADDRINUSE") return "PORT is taken by another process: stop it, or set another PORT (0 picks a free one).";
+  if (code === "EACCES" && syscall === "listen") return "PORT is not open to this user: set one from 1024 upwards.";
+  if (code === "EADDRNOTAVAIL" || (syscall === "getaddrinfo" && hostname === process.env["HOST"]))
+    return "HOST is no address of this machine: set 127.0.0.1, or 0.0.0.0 for all of them.";
+  return undefined;
+}
+
+function databaseRefusal(error: Error): string | undefined {
+  if (isDatabaseAway(error)) return `The database at DATABASE_URL does not answer: ${error.message || "connection refused"}`;
+  // Classes 28 and 3D: who asks is not known there, or what is asked for.
+  return /^(28|3D)/.test(sqlState(error) ?? "") ? `The database at DATABASE_URL refuses: ${error.message}` : undefined;
+}
+
+/** All commands, their options and their help. What a command needs is loaded when it runs, so that serving starts fast. */
+export async function createProgram(name: string | undefined): Promise<Command> {
+  const program = new Command("commerce").description("Commerce Gateway: a commerce platform's public API.").exitOverride();
+  for (const [command, { role, description }] of Object.entries(serving))
+    program
+      .command(command)
+      .description(description)
+      .option("--processes <n>", "how many share the port, 1 to 64, instead of PROCESSES; more than one need PostgreSQL")
+      .action(async (options: { processes?: string }) => (await import("./serve.ts")).serve(role, options));
+  if (name === undefined || !Object.hasOwn(serving, name)) await addOthers(program);
+  for (const command of program.commands) command.exitOverride();
+  return program;
+}
+
+const serving = {
+  serve: { role: "all", description: "Serves everything on one port." },
+  gateway: { role: "gateway", description: "Serves requests and leaves payments, webhooks and sweeps to workers. Needs PostgreSQL." },
+  worker: {
+    role: "worker",
+    description: "Does payments, webhooks and sweeps, and answers for its health alone. Any number of them. Needs PostgreSQL.",
+  },
+} as const;
+
+async function addOthers(program: Command): Promise<void> {
+  const [
+    { migrateCommand, seedCommand },
+    { addAccessCommands },
+    { addOauthCommands },
+    { addPeopleCommands },
+    { addUpkeepCommands },
+    { webhookCommand },
+    { showConfig },
+  ] = await Promise.all([
+    import("./setup-commands.ts"),
+    import("./access-commands.ts"),
+    import("./oauth-commands.ts"),
+    import("./people-commands.ts"),
+    import("./upkeep-commands.ts"),
+    import("./webhook-commands.ts"),
+    import("./setup-commands.ts"),
+  ]);
+  program.addCommand(migrateCommand());
+  program.addCommand(seedCommand());
+  addAccessCommands(program);
+  addOauthCommands(program);
+  addPeopleCommands(program);
+  addUpkeepCommands(program);
+  program.addCommand(webhookCommand());
+  program
+    .command("config")
+    .description("Prints the settings in force, secrets masked.")
+    .option("--json", "as JSON")
+    .action(({ json }: { json?: boolean }) => showConfig(json === true));
 }

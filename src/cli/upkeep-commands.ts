@@ -12,8 +12,7 @@ import type { Database } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { printResult } from "./output.ts";
-import { withDatabase } from "./with-database.ts";
-import { command, type Json, parseTime } from "./write-access.ts";
+import { command, type Json, parseTime, withDatabase } from "./command.ts";
 
 export function addUpkeepCommands(program: Command): void {
   program.addCommand(
@@ -125,7 +124,7 @@ function targetOf({ buyerReference, merchant, cart, order, addressToken }: Erasi
 
 function erase(target: ErasureTarget, isForced: boolean): Promise<Erased> {
   return withDatabase(async ({ db }, settings) => {
-    const { createCommandRender } = await import("#app/command-render.ts");
+    const { createCommandRender } = await import("#app/services.ts");
     const services = { db, keyring: readKeyring(settings), render: createCommandRender(db, settings), publicUrl: settings.publicUrl ?? "" };
     return eraseOnRequest({ ...services, now: new Date() }, { target, isForced });
   });

@@ -8,8 +8,7 @@ import { type BulkReplayed, type BulkReplayInput, type LostStatus, replayDeliver
 import { replayDelivery, type ReplayTenant } from "#webhooks/replay-delivery.ts";
 import type { ReplayReason } from "#webhooks/delivery-rules.ts";
 import { printResult } from "./output.ts";
-import { withDatabase } from "./with-database.ts";
-import { parseTime } from "./write-access.ts";
+import { parseTime, withDatabase } from "./command.ts";
 
 interface Given {
   readonly delivery?: string;

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import { createProgram } from "#cli/program.ts";
+import { createProgram } from "#cli/run.ts";
 import { openFresh } from "#test/support/databases.ts";
 
 const root = new URL("../../", import.meta.url);

@@ -3,11 +3,11 @@ import { Command, InvalidArgumentError } from "commander";
 import type { AccessEvent } from "#access/access-events.ts";
 import type { Access } from "#access/keys/manage-keys.ts";
 import { appendAudit, commandActor, idIn } from "#access/audit.ts";
-import type { Settings } from "#app/settings.ts";
+import { readSettings, type Settings } from "#app/settings.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
+import { type Database, type OpenDatabase, openDatabase } from "#database/connect.ts";
+import { migrate } from "#database/migrate.ts";
 import { printResult } from "./output.ts";
-import { tellFromCommand } from "./tell-access.ts";
-import { withDatabase } from "./with-database.ts";
 
 export interface Json {
   readonly json?: boolean;
@@ -56,4 +56,37 @@ export function parseTime(text: string): Date {
   const time = new Date(text);
   if (Number.isNaN(time.getTime())) throw new InvalidArgumentError("It must be a time like 2027-01-31T09:15:00Z.");
   return time;
+}
+
+/** Tells of what a command did to installations and keys, as the service would. What renders it is loaded when there is something to tell. */
+interface CommandTelling {
+  readonly db: Database;
+  readonly settings: Settings;
+  readonly now: Date;
+}
+
+async function tellFromCommand(transaction: Transaction, happened: readonly AccessEvent[], { db, settings, now }: CommandTelling): Promise<void> {
+  if (happened.length === 0) return;
+  const [{ createCommandRender }, { tellAccess }] = await Promise.all([import("#app/services.ts"), import("#graph/access/access-events.ts")]);
+  // Whoever has the shell is staff.
+  const cause = { operationId: null, actor: "staff", requestId: null } as const;
+  await tellAccess(transaction, happened, { now, cause, render: createCommandRender(db, settings) });
+}
+
+/** Opens the database of the settings for the length of a command, migrated. */
+export async function withDatabase<Result>(work: (database: OpenDatabase, settings: Settings) => Promise<Result>): Promise<Result> {
+  const settings = readSettings(process.env);
+  const database = await openDatabase({
+    url: settings.databaseUrl,
+    directUrl: settings.databaseDirectUrl,
+    poolSize: settings.databasePool,
+    prepared: settings.databasePrepared,
+    folder: settings.databaseUrl === undefined ? settings.dataDir : undefined,
+  });
+  try {
+    await migrate(database);
+    return await work(database, settings);
+  } finally {
+    await database.close();
+  }
 }

@@ -2,7 +2,7 @@
 import { SingleBar } from "cli-progress";
 import { Command, InvalidArgumentError } from "commander";
 import { readKeyring } from "#app/encryption-keys.ts";
-import { publicUrlOf, readSettings } from "#app/settings.ts";
+import { publicUrlOf, readSettings, shownSettings } from "#app/settings.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import { type OpenDatabase, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
@@ -11,9 +11,9 @@ import { fail } from "#foundation/failure.ts";
 import { seedProducts } from "#demo/bulk/seed-bulk.ts";
 import { seedBulkCarts } from "#demo/bulk/seed-bulk-carts.ts";
 import { seedBulkOrders } from "#demo/bulk/seed-bulk-orders.ts";
-import { printResult } from "./output.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
-import { withDatabase } from "./with-database.ts";
+import { printResult } from "./output.ts";
+import { withDatabase } from "./command.ts";
 
 export function migrateCommand(): Command {
   return new Command("migrate")
@@ -52,7 +52,7 @@ export function seedCommand(): Command {
         const now = new Date();
         const publicUrl = publicUrlOf(settings);
         const keyring = readKeyring(settings);
-        const { createCommandRender } = await import("#app/command-render.ts");
+        const { createCommandRender } = await import("#app/services.ts");
         const render = createCommandRender(database.db, settings);
         const demo = await prepareDemo(database, { dataDir: settings.dataDir, publicUrl, now, keyring, render });
         const merchantId = merchant ?? demo?.merchants.first.id;
@@ -117,4 +117,9 @@ function parseCount(text: string): number {
   const count = Number(text);
   if (!Number.isInteger(count) || count < 0 || count > countMax) throw new InvalidArgumentError(`It must be a whole number from 0 to ${countMax}.`);
   return count;
+}
+
+/** `config`: the settings in force. */
+export function showConfig(isJson: boolean): void {
+  printResult(shownSettings(process.env), isJson);
 }
