@@ -1,4 +1,4 @@
-/** Opens what the settings name outside of the process: the database, migrated, and what counts requests. */
+/** Opens what the settings name outside of the process: the database (migrated), the rate limiter, and a free port. */
 import { type AddressInfo, createServer } from "node:net";
 import type { LogEvent } from "kysely";
 import { type OpenDatabase, openDatabase } from "#database/connect.ts";

@@ -1,4 +1,4 @@
-/** What reports need while the service runs: where they are read, and the counting of what is searched for. */
+/** Where reports and public reads are read: a replica if DATABASE_READ_URL names one, else the primary; and the counting of searches. */
 import type { LogEvent } from "kysely";
 import { createSearchCounts } from "#commerce/search/search-counts.ts";
 import { type OpenDatabase, openDatabase } from "#database/connect.ts";

@@ -7,14 +7,21 @@ import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { ProductAggregate } from "#commerce/catalog/read-products.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { afterCommit, type Transaction } from "#database/transaction.ts";
-import type { ServiceEvents } from "#foundation/events.ts";
+import { createServiceEvents, type ServiceEvents } from "#foundation/events.ts";
 import { createContext, type GraphContext, type GraphServices } from "#graph/context.ts";
 import type { Loaders } from "#graph/loaders.ts";
-import type { Mesh } from "#mesh/open-mesh.ts";
+import { type Mesh, openMesh } from "#mesh/open-mesh.ts";
 import { failureOfError } from "#mesh/public-error.ts";
 import { eventTypes, type SubjectType } from "#webhooks/event-types.ts";
 import type { WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts";
 import type { RenderSubject, Subject } from "#webhooks/outbox.ts";
+import type { Database } from "#database/connect.ts";
+import { createDoOnce } from "#database/idempotency.ts";
+import { createReadOnly } from "#database/read-only.ts";
+import { systemClock } from "#foundation/clock.ts";
+import { createResolvedNames } from "#webhooks/endpoint-url.ts";
+import { readKeyring } from "./encryption-keys.ts";
+import { publicUrlOf, type Settings } from "./settings.ts";
 
 export type SubjectRender = (services: GraphServices, transaction: Transaction, subject: Subject) => ReturnType<RenderSubject>;
 
@@ -79,4 +86,28 @@ function prime(
   if (type === "order") orders.prime(id, thing as OrderAggregate);
   if (type === "product") products.prime(id, thing as ProductAggregate);
   if (type === "webhook_endpoint") webhookEndpoints.prime(id, thing as WebhookEndpoint);
+}
+
+/** Renders events for commands, which run without the service. Mesh is opened when a command writes its first event. */
+export function createCommandRender(db: Database, settings: Settings): RenderSubject {
+  let rendering: Promise<ReturnType<typeof createSubjectRender>> | undefined;
+  const keyring = readKeyring(settings);
+  const parts: Omit<GraphServices, "render"> = {
+    db,
+    readOnly: createReadOnly(db),
+    clock: systemClock,
+    publicUrl: publicUrlOf(settings),
+    rateLimitScale: settings.rateLimitScale,
+    keyring,
+    doOnce: createDoOnce({ db, keyring, now: () => systemClock.now() }),
+    // Nobody subscribes: a running service finds new payments and deliveries by itself.
+    events: createServiceEvents(),
+    resolvedNames: createResolvedNames(),
+    isLoopbackAllowed: settings.webhookAllowLoopback,
+  };
+  return createServices(parts, async (services, transaction, subject) => {
+    rendering ??= openMesh().then(createSubjectRender);
+    const render = await rendering;
+    return render(services, transaction, subject);
+  }).render;
 }

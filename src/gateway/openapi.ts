@@ -3,10 +3,17 @@ import { createRequire } from "node:module";
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import { idempotencyHeaderPattern } from "#foundation/idempotency-key.ts";
 import type { Operation, Parameter } from "./contract.ts";
-import { errorCodesOf } from "./openapi-failures.ts";
-import { rateLimitsOf } from "./openapi-limits.ts";
-import { eitherCredential, requiredScope, securityOf, securitySchemes } from "./openapi-security.ts";
-import { toWebhooks, type WebhookDescription, webhookTag } from "./openapi-webhooks.ts";
+import {
+  eitherCredential,
+  errorCodesOf,
+  rateLimitsOf,
+  requiredScope,
+  securityOf,
+  securitySchemes,
+  toWebhooks,
+  type WebhookDescription,
+  webhookTag,
+} from "./openapi-parts.ts";
 import type { Components, JsonSchema } from "./shapes.ts";
 
 /** Codes that only the graph gives. */

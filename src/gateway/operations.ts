@@ -2,10 +2,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { anonymous, credentialOwnerOf, isIntegrator, type Viewer } from "#access/viewer.ts";
 import { isTracing, tracedPart } from "#foundation/tracing.ts";
-import type { Call, GatewayServices } from "./call.ts";
-import type { Operation } from "./contract.ts";
 import { refuseOtherMethods } from "#http/server.ts";
-import { steps } from "./steps/list.ts";
+import type { Call, GatewayServices, Step } from "./call.ts";
+import type { Operation } from "./contract.ts";
+import { answer, execute, limitFailures, requireIdempotencyKey } from "./steps/execute.ts";
+import { identify, limitByAddress, limitByKey, requireOperationScope } from "./steps/authorize.ts";
+import { validate } from "./steps/validate.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -107,3 +109,19 @@ function fixedHeaders({ security, stability, languageField }: Operation): Record
 }
 
 const routePath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
+
+/**
+ * The way of a REST request, in order. A new policy is one line here. Everything that can refuse a request for its form comes before it is
+ * executed or replayed, and nothing that has an effect does.
+ */
+export const steps: readonly Step[] = [
+  limitByAddress,
+  identify,
+  limitByKey,
+  requireOperationScope,
+  requireIdempotencyKey,
+  validate,
+  limitFailures,
+  execute,
+  answer,
+];

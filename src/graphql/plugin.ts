@@ -26,10 +26,9 @@ import {
   viewerOf,
   type YogaServerContext,
 } from "./authenticate.ts";
-import { showFailures } from "./graphql-failures.ts";
-import { sendEvents } from "./event-stream.ts";
-import { noteAccept, resultsOf, streamSubscriptions } from "./graphql-stream.ts";
-import { createOpenStreams, type OpenStreams } from "./open-streams.ts";
+import { showFailures } from "./failures.ts";
+import { createOpenStreams, type OpenStreams, sendEvents } from "./event-streams.ts";
+import { noteAccept, resultsOf, streamSubscriptions } from "./subscriptions.ts";
 
 export interface GraphqlOptions {
   readonly mesh: Pick<Mesh, "schema" | "run" | "serverPlugins">;

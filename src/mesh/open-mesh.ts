@@ -13,7 +13,7 @@ import { DefaultLogger, loadYaml } from "@graphql-mesh/utils";
 import type { DocumentNode, GraphQLSchema } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { contractSchemaOf } from "./contract-schema.ts";
-import { type MeshDocuments, readDocuments } from "./mesh-documents.ts";
+import { type MeshDocuments, readDocuments } from "./documents.ts";
 import { createRun, type Run } from "./run.ts";
 
 export interface Mesh extends MeshDocuments {

@@ -9,7 +9,7 @@ import type { DocumentNode, ExecutionResult } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import type { GraphContext } from "#graph/context.ts";
 import type { Variables } from "./compile-document.ts";
-import { executeWith } from "./execution-hooks.ts";
+import { executeWith } from "./policy.ts";
 
 export interface RunOptions {
   readonly variables?: Variables | null | undefined;

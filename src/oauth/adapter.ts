@@ -11,7 +11,7 @@ import { scopes } from "#access/viewer.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { orUnavailable } from "#database/database-errors.ts";
 import { toFailure } from "#foundation/failure.ts";
-import type { OidcLibrary } from "./library.ts";
+import type { OidcLibrary } from "./exchange.ts";
 import type { OauthServices } from "./oauth-services.ts";
 
 type AdapterServices = Pick<OauthServices, "db" | "clock" | "keyring" | "publicUrl" | "limitGrant" | "onRevoked">;

@@ -12,8 +12,7 @@ import { inTransaction, type Reader } from "#database/transaction.ts";
 import { fail, Failure, type FailureCode } from "#foundation/failure.ts";
 import { type Exchange, finish, showPage, signOut } from "./exchange.ts";
 import type { OauthServices } from "./oauth-services.ts";
-import { consentPage } from "./pages.ts";
-import { findSignedIn } from "./sign-in.ts";
+import { consentPage, findSignedIn } from "./pages.ts";
 
 interface Shown {
   readonly status?: number;

@@ -1,9 +1,9 @@
 /** One request of a person's on one interaction: what it is about, and the ways it may go on. */
+import type * as Library from "oidc-provider";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { InteractionResults, Provider } from "oidc-provider";
 import { findOauthClient, type OauthClientOfApp } from "#access/oauth/oauth-clients.ts";
 import type { Database } from "#database/connect.ts";
-import { loadLibrary } from "./library.ts";
 import { type Page, pageHeaders, placeBehind, renderPage } from "#pages/shared/page.ts";
 import { messagePage } from "./pages.ts";
 
@@ -68,4 +68,26 @@ export function showPage(reply: FastifyReply, page: Page): FastifyReply {
 
 export function showEnded(reply: FastifyReply): FastifyReply {
   return showPage(reply.code(400), messagePage("This sign-in has ended", "Go back to the app and start again."));
+}
+
+/** oidc-provider, loaded when the authorization server starts: no command needs it. */
+export type OidcLibrary = typeof Library;
+
+let loading: Promise<OidcLibrary> | undefined;
+
+export function loadLibrary(): Promise<OidcLibrary> {
+  loading ??= loadQuietly();
+  return loading;
+}
+
+/** It calls every runtime without an LTS name unsupported, which the pinned Node is because it comes as a package: that line would stand in every log. */
+async function loadQuietly(): Promise<OidcLibrary> {
+  const output = globalThis.console;
+  const { warn } = output;
+  output.warn = () => undefined;
+  try {
+    return await import("oidc-provider");
+  } finally {
+    output.warn = warn;
+  }
 }

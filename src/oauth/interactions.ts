@@ -10,8 +10,7 @@ import { answerConsent, answerDenial, showConsent } from "./consent.ts";
 import { type Exchange, finish, forgetSession, openExchange, showEnded, showPage, signOut } from "./exchange.ts";
 import { answerOnPage } from "./faults.ts";
 import type { OauthServices } from "./oauth-services.ts";
-import { signInPage } from "./pages.ts";
-import { loginOf } from "./sign-in.ts";
+import { loginOf, signInPage } from "./pages.ts";
 
 export const interactionPath = "/oauth/interaction/:uid";
 

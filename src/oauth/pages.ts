@@ -1,9 +1,12 @@
-/** The sign-in page, the consent page, and what is said where neither can be shown. */
+/** The pages of the authorization server: sign-in, consent, and messages for requests that lead to neither; and the person who is signed in there. */
+import type { InteractionResults } from "oidc-provider";
 import { grantDays } from "#access/oauth/grants.ts";
 import { type Scope, scopeDescriptions } from "#access/viewer.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { Page } from "#pages/shared/page.ts";
 import { faultSummary, signInFields, type SignInTyped } from "#pages/shared/sign-in-fields.ts";
+import { findActiveStaff, type StaffViewer } from "#access/people/staff.ts";
+import type { Reader } from "#database/transaction.ts";
 
 export interface AppShown {
   readonly name: string;
@@ -114,4 +117,25 @@ export function messagePage(title: string, message: string): Page {
 
 function nameOf({ name, publisher }: AppShown): Markup {
   return publisher === null ? html`<strong>${name}</strong>` : html`<strong>${name}</strong> by ${publisher}`;
+}
+
+/** Who is signed in on the way to an app: what a session of the authorization server is made of, and whether it still holds. */
+interface SignedIn {
+  readonly accountId: string;
+  /** Of OpenID Connect: what the sign-in was. Here: the version that the account had. */
+  readonly acr?: string | undefined;
+}
+
+/** What a session is made of. */
+export const loginOf = ({ staffId, version }: StaffViewer): NonNullable<InteractionResults["login"]> => ({
+  accountId: staffId,
+  acr: String(version),
+  remember: false,
+  amr: ["pwd"],
+});
+
+/** Undefined where the account may not sign in any more, or has got another password since. */
+export async function findSignedIn(reader: Reader, { accountId, acr }: SignedIn): Promise<StaffViewer | undefined> {
+  const staff = await findActiveStaff(reader, accountId);
+  return staff !== undefined && String(staff.version) === acr ? staff : undefined;
 }

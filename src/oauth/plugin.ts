@@ -11,10 +11,10 @@ import { addressKey, createLoginLimit } from "#http/caller.ts";
 import { type RateLimiter, takeOne } from "#http/rate-limiter.ts";
 import { refuseOtherMethods } from "#http/server.ts";
 import type { GraphServices } from "#graph/context.ts";
-import { oauthPaths } from "#access/authorization.ts";
+import { audienceOf, authMethods, oauthPaths, resourceMetadataPath, serverMetadataPath, signingAlgorithms } from "#access/authorization.ts";
+import { scopes } from "#access/viewer.ts";
 import { answerOnPage, answerToApp } from "./faults.ts";
 import { interactionPath, mountInteractions } from "./interactions.ts";
-import { metadataPaths, mountMetadata } from "./metadata.ts";
 import type { OauthServices } from "./oauth-services.ts";
 import { createProviders, type Refused } from "./provider.ts";
 
@@ -41,9 +41,14 @@ export const oauthPlugin: FastifyPluginAsync<OauthOptions> = async (server, { se
       const state = await limiter.consume("write", `refresh:${grantId}`);
       return state?.isExceeded === true ? state.resetSeconds : undefined;
     },
-    onGranted: async (transaction, { grantId, installationId, replaced, staff, clientId, scopes, now, requestId }) => {
+    onGranted: async (transaction, { grantId, installationId, replaced, staff, clientId, scopes: granted, now, requestId }) => {
       const by = { actor: "staff", actorId: staff.staffId, merchantId: staff.merchantId, now, requestId } as const;
-      await appendAudit(transaction, { ...by, action: "oauthGrantCreate", targetId: grantId, details: { clientId, installationId, scopes } });
+      await appendAudit(transaction, {
+        ...by,
+        action: "oauthGrantCreate",
+        targetId: grantId,
+        details: { clientId, installationId, scopes: granted },
+      });
       const details = { clientId, installationId, reason: "replaced" };
       for (const { id } of replaced) await appendAudit(transaction, { ...by, action: "oauthGrantRevoke", targetId: id, details });
     },
@@ -115,3 +120,70 @@ function noteRefusal(request: FastifyRequest | undefined, { code, fault }: Refus
   request.failureCode = code;
   if (fault !== null) log.error({ requestId: request.id, code: "internal_error", err: fault }, "A request failed on our side.");
 }
+
+/** What clients find out before they ask: RFC 8414 of the authorization server, RFC 9728 of the API, and the public keys. Only what works stands here. */
+function serverMetadata(publicUrl: string): Readonly<Record<string, unknown>> {
+  return {
+    issuer: publicUrl,
+    authorization_endpoint: publicUrl + oauthPaths.authorization,
+    token_endpoint: publicUrl + oauthPaths.token,
+    pushed_authorization_request_endpoint: publicUrl + oauthPaths.pushedAuthorizationRequest,
+    revocation_endpoint: publicUrl + oauthPaths.revocation,
+    jwks_uri: publicUrl + oauthPaths.jwks,
+    scopes_supported: scopes,
+    response_types_supported: ["code"],
+    response_modes_supported: ["query"],
+    grant_types_supported: ["authorization_code", "refresh_token"],
+    code_challenge_methods_supported: ["S256"],
+    token_endpoint_auth_methods_supported: authMethods,
+    token_endpoint_auth_signing_alg_values_supported: signingAlgorithms,
+    revocation_endpoint_auth_methods_supported: authMethods,
+    revocation_endpoint_auth_signing_alg_values_supported: signingAlgorithms,
+    dpop_signing_alg_values_supported: signingAlgorithms,
+    authorization_response_iss_parameter_supported: true,
+    service_documentation: `${publicUrl}/docs`,
+  };
+}
+
+function resourceMetadata(publicUrl: string): Readonly<Record<string, unknown>> {
+  return {
+    resource: audienceOf(publicUrl),
+    authorization_servers: [publicUrl],
+    scopes_supported: scopes,
+    bearer_methods_supported: ["header"],
+    dpop_signing_alg_values_supported: signingAlgorithms,
+    dpop_bound_access_tokens_required: true,
+    resource_documentation: `${publicUrl}/docs`,
+  };
+}
+
+/** RFC 9728 section 3.1 puts the resource's own path behind the well-known one. */
+const resourceMetadataPaths = [resourceMetadataPath, `${resourceMetadataPath}${new URL(audienceOf("http://any.example")).pathname}`] as const;
+
+const metadataPaths: readonly string[] = [serverMetadataPath, ...resourceMetadataPaths, oauthPaths.jwks];
+
+const documentSeconds = 300;
+/** Less than the time between a new key and its first token. */
+const keysSeconds = 30;
+
+function mountMetadata(server: FastifyInstance, { publicUrl, signingKeys }: OauthServices): void {
+  const documents: readonly (readonly [string, unknown])[] = [
+    [serverMetadataPath, serverMetadata(publicUrl)],
+    ...resourceMetadataPaths.map((path) => [path, resourceMetadata(publicUrl)] as const),
+  ];
+  for (const [path, document] of documents) {
+    const body = JSON.stringify(document);
+    server.get(path, (_request, reply) => reply.headers(headersFor(documentSeconds)).type("application/json").send(body));
+  }
+  server.get(oauthPaths.jwks, async (_request, reply) =>
+    reply
+      .headers(headersFor(keysSeconds))
+      .type("application/jwk-set+json")
+      .send(JSON.stringify(await signingKeys.publicJwks())),
+  );
+}
+
+const headersFor = (seconds: number): Record<string, string> => ({
+  "access-control-allow-origin": "*",
+  "cache-control": `public, max-age=${seconds}`,
+});

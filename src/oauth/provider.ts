@@ -4,19 +4,17 @@
  */
 import type { EventEmitter } from "node:events";
 import type { IncomingMessage } from "node:http";
-import type { Configuration, KoaContextWithOIDC, Provider } from "oidc-provider";
+import type { Configuration, ErrorOut, interactionPolicy, KoaContextWithOIDC, Provider } from "oidc-provider";
 import { findActiveStaff } from "#access/people/staff.ts";
 import { accessTokenSeconds, audienceOf, authMethods, oauthPaths } from "#access/authorization.ts";
 import { isScope, scopes } from "#access/viewer.ts";
 import type { PrivateJwk } from "#access/oauth/signing-keys.ts";
 import { grantDays } from "#access/oauth/grants.ts";
+import { pageHeaders, renderPage } from "#pages/shared/page.ts";
 import { createAdapters } from "./adapter.ts";
-import { createPrompts } from "./prompts.ts";
-import { loadLibrary, type OidcLibrary } from "./library.ts";
-import { forgetOtherPerson, isResumed } from "./other-person.ts";
+import { loadLibrary, type OidcLibrary } from "./exchange.ts";
 import type { OauthServices } from "./oauth-services.ts";
-import { showRefusal } from "./refusal-page.ts";
-import { findSignedIn } from "./sign-in.ts";
+import { findSignedIn, messagePage } from "./pages.ts";
 
 export interface Refused {
   readonly request: IncomingMessage;
@@ -200,3 +198,59 @@ const requireScopes =
     if (unknown.length > 0) throw new errors.InvalidScope("the scope is not known", unknown.join(" "));
     Object.assign(oidc.params ?? {}, { scope: (asked.length > 0 ? asked : scopes).join(" ") });
   };
+
+/** When a person is asked: to sign in where nobody is who may, and to consent each time, so that every grant was given by somebody who looked. */
+function createPrompts({ interactionPolicy: { Check, Prompt } }: OidcLibrary): interactionPolicy.Prompt[] {
+  return [
+    new Prompt(
+      { name: "login", requestable: true },
+      // An account that was disabled is not found any more, whatever its session says.
+      new Check("no_account", "sign-in is required", "login_required", ({ oidc }) => oidc.account === undefined),
+    ),
+    new Prompt(
+      { name: "consent", requestable: true },
+      new Check("no_consent", "consent is required", "consent_required", ({ oidc }) => oidc.result?.consent?.grantId === undefined),
+    ),
+  ];
+}
+
+/** A refusal that can't be sent back to the app: a page for whoever looks at it, or, where a program asked, RFC 6749's JSON. */
+const pages = new Set(["authorization", "resume"]);
+
+function showRefusal(context: KoaContextWithOIDC, out: ErrorOut): void {
+  if (!pages.has(context.oidc.route)) {
+    context.type = "application/json";
+    context.body = JSON.stringify(out);
+    return;
+  }
+  context.set(pageHeaders({}));
+  context.body = renderPage(messagePage("This did not work", sentenceOf(context, out)));
+}
+
+function sentenceOf({ oidc, status }: KoaContextWithOIDC, { error, error_description: description }: ErrorOut): string {
+  if (status >= 500) return "Something went wrong on our side. Go back to the app and try again.";
+  if (oidc.route === "resume") return "This sign-in has ended. Go back to the app and start again.";
+  return `The app sent a request that can’t be answered (${error}${description === undefined ? "" : `: ${description}`}). Tell whoever makes the app.`;
+}
+
+/**
+ * One browser, two people: who signed in in one tab is not who the browser's session is of by the time that the answer goes on its way, because somebody
+ * else did in another. oidc-provider would then ask, on a page of its own, whether to sign that one out; who typed a password last is who is meant.
+ */
+type Context = Parameters<Provider["Session"]["get"]>[0];
+
+/** Where an answered interaction goes on. */
+const isResumed = (path: string): boolean => path.startsWith(`${oauthPaths.authorization}/`);
+
+/** Forgets the session that the cookie names, where it is of somebody else than the sign-in that is resumed. */
+async function forgetOtherPerson(provider: Provider, context: Context): Promise<void> {
+  const uid = context.cookies.get(provider.cookieName("resume"), { signed: true });
+  const interaction = uid === undefined ? undefined : await provider.Interaction.find(uid);
+  const accountId = interaction?.result?.login?.accountId;
+  if (accountId === undefined) return;
+  const session = await provider.Session.get(context);
+  // An interaction that began in another session than this one is at its end, and this one stays.
+  const beganIn = interaction?.session?.uid;
+  if (beganIn !== undefined && beganIn !== session.uid) return;
+  if (session.accountId !== undefined && session.accountId !== accountId) await session.destroy();
+}

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { freePort } from "#app/free-port.ts";
+import { freePort } from "#app/open.ts";
 import { temporaryFolder } from "#test/support/process.ts";
 import { fillMeshFolder } from "./mesh-folder.ts";
 

@@ -13,7 +13,7 @@ import {
   visit,
 } from "graphql";
 import { describe, expect, it } from "vitest";
-import { fragmentsOf, inlineFragments } from "#mesh/fragments.ts";
+import { fragmentsOf, inlineFragments } from "#mesh/documents.ts";
 import { documentPaths, fragments, readInlined, readWritten } from "#test/support/documents.ts";
 
 const inline = (operation: string, ...shared: readonly string[]): DocumentNode =>

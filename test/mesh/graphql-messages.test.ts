@@ -1,6 +1,6 @@
 /** GraphQL's own messages lose what they quote and keep what helps. */
 import { expect, it } from "vitest";
-import { withoutValues } from "#mesh/graphql-messages.ts";
+import { withoutValues } from "#mesh/public-error.ts";
 
 const untouched = [
   'Cannot query field "rol" on type "Viewer". Did you mean "role"?',

@@ -4,7 +4,7 @@ import { getMesh } from "@graphql-mesh/runtime";
 import { printSchemaWithDirectives } from "@graphql-tools/utils";
 import { type GraphQLSchema, print } from "graphql";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { fragmentsOf, inlineFragments } from "#mesh/fragments.ts";
+import { fragmentsOf, inlineFragments } from "#mesh/documents.ts";
 import { type Mesh, openMesh } from "#mesh/open-mesh.ts";
 import { withContractEnums } from "#mesh/contract-schema.ts";
 import { temporaryFolder } from "#test/support/process.ts";

@@ -5,7 +5,7 @@ import { type DocumentNode, getOperationAST, parse } from "graphql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse as parseYaml } from "yaml";
 import type { ApiKeyViewer, Viewer } from "#access/viewer.ts";
-import { steps } from "#gateway/steps/list.ts";
+import { steps } from "#gateway/operations.ts";
 import { createContext } from "#graph/context.ts";
 import { type Mesh, openMesh } from "#mesh/open-mesh.ts";
 import { failureOfError } from "#mesh/public-error.ts";

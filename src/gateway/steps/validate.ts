@@ -4,8 +4,7 @@ import { fail, type FailureDetail } from "#foundation/failure.ts";
 import { isCleanText } from "#foundation/text.ts";
 import { type Call, type Step } from "#gateway/call.ts";
 import type { Operation, Parameter } from "#gateway/contract.ts";
-import { parseQuery } from "#gateway/query-string.ts";
-import { compileSchema, type Fault, failureOf } from "#gateway/rules.ts";
+import { compileSchema, failureOf, type Fault, parseQuery } from "#gateway/rules.ts";
 
 export const validate: Step = {
   name: "validate",

@@ -9,8 +9,7 @@ import { PublicError } from "#mesh/public-error.ts";
 import type { Run } from "#mesh/run.ts";
 import { clientOf, type InternalAuthentication, noteCredential } from "#graphql/authenticate.ts";
 import { refuseOtherMethods } from "#http/server.ts";
-import { toCsv } from "./csv.ts";
-import { type CsvReport, csvReports } from "./csv-reports.ts";
+import { type CsvReport, csvReports, toCsv } from "./csv-reports.ts";
 
 export interface ReportsOptions {
   readonly run: Run;

@@ -11,10 +11,9 @@ import type { OnceRequest } from "#database/idempotency.ts";
 import { Failure, fail } from "#foundation/failure.ts";
 import { contextInTransaction, type GraphContext } from "#graph/context.ts";
 import { isOwnDocument } from "#mesh/compile-document.ts";
-import { fingerprintOfDocument, keyOfDocument } from "#mesh/idempotent-document.ts";
+import { fingerprintOfDocument, keyOfDocument, prepareMutations } from "#mesh/idempotent-document.ts";
 import { demandsOf } from "#mesh/operation-security.ts";
 import { type Execute, type PolicyArgs, policyPlugin } from "#mesh/policy.ts";
-import { prepareMutations } from "#mesh/prepare-mutations.ts";
 
 export default (): Plugin =>
   policyPlugin((args, execute): Execute | undefined => {

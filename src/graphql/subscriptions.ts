@@ -25,9 +25,8 @@ import { costFor, requireAffordable } from "#mesh/plugins/limits.ts";
 import { PublicError } from "#mesh/public-error.ts";
 import type { Run } from "#mesh/run.ts";
 import type { YogaServerContext } from "./authenticate.ts";
-import type { Results, Told } from "./event-stream.ts";
-import { type FailureServices, showResult } from "./graphql-failures.ts";
-import type { OpenStream, OpenStreams } from "./open-streams.ts";
+import type { OpenStream, OpenStreams, Results, Told } from "./event-streams.ts";
+import { type FailureServices, showResult } from "./failures.ts";
 
 export interface StreamDoor extends FailureServices {
   readonly schema: GraphQLSchema;

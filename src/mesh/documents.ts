@@ -1,18 +1,24 @@
 /**
- * The documents of operations and events share their selections as fragments. The compiler and the OpenAPI
- * document read fields alone, so loading a document replaces each spread by the fields of its fragment.
+ * Loads the documents of `.meshrc.yaml`. Operations and events share selections as fragments; the compiler and the OpenAPI document read fields alone, so
+ * loading a document replaces each spread by the fields of its fragment.
  */
+import { basename } from "node:path";
 import {
   type DefinitionNode,
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
   type FragmentSpreadNode,
+  type GraphQLSchema,
   type InlineFragmentNode,
   Kind,
+  type OperationDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
+  validate,
 } from "graphql";
+import { compiledQueryOf, ownDocument } from "./compile-document.ts";
+import { withContractEnums } from "./contract-schema.ts";
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
@@ -73,11 +79,11 @@ function inlineSelection(node: SelectionNode, place: Place): readonly Selected[]
 function fragmentOf(spread: FragmentSpreadNode, place: Place): FragmentDefinitionNode {
   const name = spread.name.value;
   const fragment = place.fragments.get(name);
-  if (fragment === undefined) throw fault(place, `there is no fragment ${name}.`);
-  if (spread.directives?.length) throw fault(place, `directives on the spread of ${name} would be lost.`);
+  if (fragment === undefined) throw faultAt(place, `there is no fragment ${name}.`);
+  if (spread.directives?.length) throw faultAt(place, `directives on the spread of ${name} would be lost.`);
   if (place.around.includes(name)) {
     const circle = [...place.around.slice(place.around.indexOf(name)), name];
-    throw fault(place, `${name} contains itself: ${circle.join(" > ")}.`);
+    throw faultAt(place, `${name} contains itself: ${circle.join(" > ")}.`);
   }
   return fragment;
 }
@@ -102,8 +108,45 @@ function writerOf({ around }: Place): string {
   return innermost === undefined ? "the operation itself" : `the fragment ${innermost}`;
 }
 
-function fault({ operation, around }: Place, message: string): Error {
+function faultAt({ operation, around }: Place, message: string): Error {
   const innermost = around.at(-1);
   const where = innermost === undefined ? operation : `${operation}, in the fragment ${innermost}`;
   return new Error(`${where}: ${message}`);
 }
+
+/**
+ * The documents of `.meshrc.yaml`, ready to run: REST operations (with `@rest`), and for each kind of event subject the
+ * document that reads what an event shows. Fragments are inlined, and enum values are spelled as the contract does.
+ */
+export interface MeshDocuments {
+  readonly operations: readonly DocumentNode[];
+  /** By the kind of subject, for example `cart`: the name of the document's one operation. */
+  readonly events: ReadonlyMap<string, DocumentNode>;
+}
+
+interface LoadedDocument {
+  readonly document: DocumentNode;
+  /** The path of its file. */
+  readonly location: string;
+}
+
+/** Throws, with the file's name, if a document does not fit the schema. */
+export function readDocuments(contractSchema: GraphQLSchema, loaded: readonly LoadedDocument[]): MeshDocuments {
+  const fragments = fragmentsOf(loaded.map(({ document }) => document));
+  const operations: DocumentNode[] = [];
+  const events = new Map<string, DocumentNode>();
+  for (const { document: written, location } of loaded.toSorted((a, b) => (a.location < b.location ? -1 : 1))) {
+    const definition = written.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
+    if (definition === undefined) continue;
+    const document = ownDocument(withContractEnums(contractSchema, inlineFragments(written, fragments)), `The document ${basename(location)}`);
+    const [fault] = validate(contractSchema, document);
+    if (fault !== undefined) throw new Error(`${basename(location)}: ${fault.message}`);
+    // Compiled now, so that a document that does not compile stops the start.
+    compiledQueryOf(contractSchema, document);
+    if (isRestOperation(definition)) operations.push(document);
+    else events.set(definition.name?.value ?? "", document);
+  }
+  return { operations, events };
+}
+
+const isRestOperation = ({ directives = [] }: OperationDefinitionNode): boolean => directives.some(({ name }) => name.value === "rest");
