@@ -1,4 +1,7 @@
-/** What every command that changes who may do what does around its rule: one transaction, what is told, and who did it. */
+/**
+ * Shared by the commands: the database of the settings, common options, and `write`, which runs a change of access in one transaction together with
+ * its events and its audit entry.
+ */
 import { Command, InvalidArgumentError } from "commander";
 import type { AccessEvent } from "#access/access-events.ts";
 import type { Access } from "#access/keys/manage-keys.ts";
@@ -17,14 +20,14 @@ export const command = (name: string, description: string): Command =>
   new Command(name).description(description).option("--json", "as JSON").exitOverride();
 
 interface CommandAccess extends Access {
-  /** Takes what became of installations and keys. */
+  /** Collects the events of installations and keys. */
   readonly tell: (happened: readonly AccessEvent[]) => void;
   readonly settings: Settings;
 }
 
 type Result = Readonly<Record<string, unknown>> & { readonly id: string };
 
-/** What is written down: the name of the mutation that does the same, and of what it is done to, where the id of that does not say it. */
+/** For the audit: the name of the mutation that does the same, and the type of its target where the id does not show it. */
 type Action = string | { readonly name: string; readonly targetType: string };
 
 /** The platform's own hands: no merchant is foreign to the command line. */
@@ -38,7 +41,7 @@ export async function write(
     const done = await inTransaction(db, async (transaction) => {
       const happened: AccessEvent[] = [];
       const result = await work(transaction, { merchantId: null, now, settings, tell: (more) => void happened.push(...more) });
-      await tellFromCommand(transaction, happened, { db, settings, now });
+      await publishAccessEvents(transaction, happened, { db, settings, now });
       const what = typeof action === "string" ? { action } : { action: action.name, targetType: action.targetType };
       const entry = { merchantId: null, now, ...what, targetId: result.id, requestId: null, details: idsBeside(result) };
       await appendAudit(transaction, { ...commandActor, ...entry });
@@ -48,7 +51,7 @@ export async function write(
   });
 }
 
-/** What else it was about. */
+/** The other ids of the result. */
 const idsBeside = ({ id: _target, ...others }: Result): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(others).filter(([, value]) => idIn(value) !== undefined));
 
@@ -58,14 +61,18 @@ export function parseTime(text: string): Date {
   return time;
 }
 
-/** Tells of what a command did to installations and keys, as the service would. What renders it is loaded when there is something to tell. */
-interface CommandTelling {
+interface CommandServices {
   readonly db: Database;
   readonly settings: Settings;
   readonly now: Date;
 }
 
-async function tellFromCommand(transaction: Transaction, happened: readonly AccessEvent[], { db, settings, now }: CommandTelling): Promise<void> {
+/** Publishes events of installations and keys, as the service does. The renderer is loaded only if there are events. */
+async function publishAccessEvents(
+  transaction: Transaction,
+  happened: readonly AccessEvent[],
+  { db, settings, now }: CommandServices,
+): Promise<void> {
   if (happened.length === 0) return;
   const [{ createCommandRender }, { tellAccess }] = await Promise.all([import("#app/services.ts"), import("#graph/access/access-events.ts")]);
   // Whoever has the shell is staff.
@@ -73,8 +80,8 @@ async function tellFromCommand(transaction: Transaction, happened: readonly Acce
   await tellAccess(transaction, happened, { now, cause, render: createCommandRender(db, settings) });
 }
 
-/** Opens the database of the settings for the length of a command, migrated. */
-export async function withDatabase<Result>(work: (database: OpenDatabase, settings: Settings) => Promise<Result>): Promise<Result> {
+/** Opens the database of the settings, migrated, for the duration of a command. */
+export async function withDatabase<Done>(work: (database: OpenDatabase, settings: Settings) => Promise<Done>): Promise<Done> {
   const settings = readSettings(process.env);
   const database = await openDatabase({
     url: settings.databaseUrl,

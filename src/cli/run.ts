@@ -1,8 +1,16 @@
-/** The command line: `npm run commerce -- COMMAND`. Exit code 0: done, 1: it failed, 2: the command was not understood. */
+/**
+ * The command line: `npm run commerce -- COMMAND`. Exit code 0: done, 1: it failed, 2: the command was not understood. Declares the commands and
+ * explains their failures. The modules of the other commands are loaded only if the command is none of `serve`, `gateway` and `worker`, so that
+ * serving starts fast.
+ */
+import cluster from "node:cluster";
 import { Command, CommanderError } from "commander";
 import { BadSetting, Failure } from "#foundation/failure.ts";
 import { FolderUnusable } from "#database/folder-lock.ts";
 import { isDatabaseAway, sqlState } from "#database/database-errors.ts";
+import type { Role } from "#app/background.ts";
+import { misspeltSettings, readSettings, type Settings } from "#app/settings.ts";
+import { createLog } from "#foundation/log.ts";
 
 export async function run(words: readonly string[]): Promise<void> {
   try {
@@ -18,7 +26,7 @@ export async function run(words: readonly string[]): Promise<void> {
   }
 }
 
-/** What a person at the command line reads when a command fails: one line that says what to do, or the whole of a bug. */
+/** The text of a failure for a person at the command line: one line that says what to do, or the whole stack of a bug. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof BadSetting) return `Setting ${error.message}`;
@@ -45,7 +53,7 @@ function databaseRefusal(error: Error): string | undefined {
   return /^(28|3D)/.test(sqlState(error) ?? "") ? `The database at DATABASE_URL refuses: ${error.message}` : undefined;
 }
 
-/** All commands, their options and their help. What a command needs is loaded when it runs, so that serving starts fast. */
+/** All commands with their options and help. */
 export async function createProgram(name: string | undefined): Promise<Command> {
   const program = new Command("commerce").description("Commerce Gateway: a commerce platform's public API.").exitOverride();
   for (const [command, { role, description }] of Object.entries(serving))
@@ -53,7 +61,7 @@ export async function createProgram(name: string | undefined): Promise<Command> 
       .command(command)
       .description(description)
       .option("--processes <n>", "how many share the port, 1 to 64, instead of PROCESSES; more than one need PostgreSQL")
-      .action(async (options: { processes?: string }) => (await import("./serve.ts")).serve(role, options));
+      .action(async (options: { processes?: string }) => serve(role, options));
   if (name === undefined || !Object.hasOwn(serving, name)) await addOthers(program);
   for (const command of program.commands) command.exitOverride();
   return program;
@@ -70,13 +78,12 @@ const serving = {
 
 async function addOthers(program: Command): Promise<void> {
   const [
-    { migrateCommand, seedCommand },
+    { addSetupCommands, configCommand },
     { addAccessCommands },
     { addOauthCommands },
     { addPeopleCommands },
     { addUpkeepCommands },
     { webhookCommand },
-    { showConfig },
   ] = await Promise.all([
     import("./setup-commands.ts"),
     import("./access-commands.ts"),
@@ -84,18 +91,31 @@ async function addOthers(program: Command): Promise<void> {
     import("./people-commands.ts"),
     import("./upkeep-commands.ts"),
     import("./webhook-commands.ts"),
-    import("./setup-commands.ts"),
   ]);
-  program.addCommand(migrateCommand());
-  program.addCommand(seedCommand());
+  addSetupCommands(program);
   addAccessCommands(program);
   addOauthCommands(program);
   addPeopleCommands(program);
   addUpkeepCommands(program);
   program.addCommand(webhookCommand());
-  program
-    .command("config")
-    .description("Prints the settings in force, secrets masked.")
-    .option("--json", "as JSON")
-    .action(({ json }: { json?: boolean }) => showConfig(json === true));
+  program.addCommand(configCommand());
+}
+
+/** `serve`, `gateway`, `worker`: reads the settings and starts the role in this process or in several. */
+async function serve(role: Role, { processes }: { readonly processes?: string } = {}): Promise<void> {
+  const settings = readSettings(processes === undefined ? process.env : { ...process.env, PROCESSES: processes });
+  requireDatabase(role, settings);
+  const log = createLog(settings.logLevel, process.stdout.isTTY ? (await import("#foundation/pretty-log.ts")).createPrettyOutput() : undefined);
+  // Each role loads its own modules: the process that starts the others serves nothing.
+  if (cluster.isWorker) return (await import("./one-process.ts")).serveAsOneOfMany({ settings, role, log: log.child({ pid: process.pid }) });
+  for (const { given, meant } of misspeltSettings(process.env)) log.warn({ setting: given }, `${given} is no setting: is ${meant} meant?`);
+  if (settings.processes > 1) return (await import("./processes.ts")).serveInProcesses({ settings, role, log });
+  return (await import("./one-process.ts")).serveAlone({ settings, role, log });
+}
+
+function requireDatabase(role: Role, { databaseUrl, processes }: Settings): void {
+  if (databaseUrl !== undefined) return;
+  if (role !== "all")
+    throw new BadSetting(`DATABASE_URL is required: ${role} shares a database with other processes, and the embedded one has room for one.`);
+  if (processes > 1) throw new BadSetting(`DATABASE_URL is required with PROCESSES=${processes}: the embedded database has room for one process.`);
 }

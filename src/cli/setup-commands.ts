@@ -1,4 +1,4 @@
-/** `migrate` and `seed`. */
+/** `migrate`, `seed` and `config`: the schema, the demo data and the settings. */
 import { SingleBar } from "cli-progress";
 import { Command, InvalidArgumentError } from "commander";
 import { readKeyring } from "#app/encryption-keys.ts";
@@ -15,7 +15,19 @@ import { prepareDemo } from "#demo/prepare-demo.ts";
 import { printResult } from "./output.ts";
 import { withDatabase } from "./command.ts";
 
-export function migrateCommand(): Command {
+export function addSetupCommands(program: Command): void {
+  program.addCommand(migrateCommand());
+  program.addCommand(seedCommand());
+}
+
+export function configCommand(): Command {
+  return new Command("config")
+    .description("Prints the settings in force, secrets masked.")
+    .option("--json", "as JSON")
+    .action(({ json }: { json?: boolean }) => printResult(shownSettings(process.env), json === true));
+}
+
+function migrateCommand(): Command {
   return new Command("migrate")
     .description("Brings the database's schema up to date. A failed migration leaves it as it was.")
     .option("--json", "as JSON")
@@ -39,7 +51,7 @@ interface SeedOptions {
   readonly json?: boolean;
 }
 
-export function seedCommand(): Command {
+function seedCommand(): Command {
   return new Command("seed")
     .description("Fills an empty database with the demo data, and on request with more products, carts and orders.")
     .option("--products <number>", "how many more products (up to 1 000 000)", parseCount, 0)
@@ -117,9 +129,4 @@ function parseCount(text: string): number {
   const count = Number(text);
   if (!Number.isInteger(count) || count < 0 || count > countMax) throw new InvalidArgumentError(`It must be a whole number from 0 to ${countMax}.`);
   return count;
-}
-
-/** `config`: the settings in force. */
-export function showConfig(isJson: boolean): void {
-  printResult(shownSettings(process.env), isJson);
 }

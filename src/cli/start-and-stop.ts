@@ -1,4 +1,4 @@
-/** What a person reads when the service is there: where it is, and what to try. */
+/** The start and the end of a serving process: the welcome text with its addresses, and an orderly stop on SIGTERM and SIGINT. */
 import cluster from "node:cluster";
 import type { Role } from "#app/background.ts";
 import type { Settings } from "#app/settings.ts";
@@ -6,20 +6,18 @@ import type { DemoFile } from "#demo/demo-file.ts";
 import type { Log } from "#foundation/log.ts";
 import { print } from "./output.ts";
 
-/** What was asked for. */
 export interface Serving {
   readonly settings: Settings;
   readonly role: Role;
   readonly log: Log;
 }
 
-/** What has come of it. */
 export interface Ready {
   readonly address: string;
   readonly demo: DemoFile | undefined;
 }
 
-/** As a process tells it to the one that started it. */
+/** Sent by a process to the one that started it. */
 export interface ReadyMessage extends Ready {
   readonly type: "ready";
 }
@@ -47,7 +45,7 @@ export function welcome({ settings, role }: Serving, { address, demo }: Ready): 
   print("");
 }
 
-/** SIGTERM and SIGINT: an end in good order, within ten seconds. */
+/** A process that has not stopped by then is ended. */
 const stopMsMax = 10_000;
 const sameSignalMs = 1_000;
 
