@@ -12,6 +12,7 @@ import {
   faultAt,
   type Faults,
   integerFaults,
+  listFaults,
   type NumberRule,
   repeatFaults,
   requireNoFaults,
