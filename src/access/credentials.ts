@@ -1,11 +1,14 @@
-/** Verifies what callers show, with what the database says of it kept for a moment (credential-cache.ts). */
+/**
+ * Verifies the credentials of requests. Rows are cached for a moment, so that most requests need no statement. Verdicts about time are never cached, and
+ * rows only while every notice arrives, so that a changed credential is dropped when its notice comes.
+ */
 import { LRUCache } from "lru-cache";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { ServiceEvents } from "#foundation/events.ts";
 import { findGrantState, type GrantState, type VerifyAccessToken } from "./oauth/access-tokens.ts";
 import { checkApiKey, findKey, type KeyRow } from "./keys/verify-keys.ts";
-import { droppedOwner, onDropped } from "./access-events.ts";
+import { droppedOwner, onDropped } from "./credential-changes.ts";
 import { checkInternalToken, findToken, type TokenRow } from "./keys/internal-tokens.ts";
 import type { ApiKeyViewer, TokenViewer } from "./viewer.ts";
 
@@ -65,7 +68,7 @@ export function createCredentialVerifier({ db, clock, isCurrent, events, createV
  */
 interface CacheParts<Row> {
   readonly clock: Clock;
-  /** Whether all notices up to a moment ago have been heard; while not, nothing is kept and nothing kept is believed. */
+  /** Whether all notices up to a moment ago have arrived; otherwise the cache is neither written nor read. */
   readonly isCurrent: () => boolean;
   /** The ids of all whose change changes the row: the credential, its installation, its merchant. */
   readonly ownersOf: (row: Row) => readonly (string | null)[];

@@ -5,9 +5,8 @@ import { createId } from "#foundation/ids.ts";
 import { brokenConstraint, sqlState, uniqueViolation } from "#database/database-errors.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import type { ApiKeyTable, AppTable, InstallationTable, InternalTokenTable, MerchantTable, Tables } from "#database/tables.ts";
-import { type AccessEvent, dropCredentials } from "./access-events.ts";
-import { type Access, revokeKeys } from "./keys/verify-keys.ts";
-import { revokeGrants } from "./oauth/grants.ts";
+import { type AccessEvent, dropCredentials, revokeGrants } from "./credential-changes.ts";
+import { type Access, revokeKeys } from "./keys/manage-keys.ts";
 import type { Scope } from "./viewer.ts";
 
 export interface MerchantInput {

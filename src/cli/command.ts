@@ -3,7 +3,7 @@
  * its events and its audit entry.
  */
 import { Command, InvalidArgumentError } from "commander";
-import type { AccessEvent } from "#access/access-events.ts";
+import type { AccessEvent } from "#access/credential-changes.ts";
 import type { Access } from "#access/keys/manage-keys.ts";
 import { appendAudit, commandActor, idIn } from "#access/audit.ts";
 import { readSettings, type Settings } from "#app/settings.ts";

@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document of the operations: made from what is enforced, so that the two cannot differ. */
 import { createRequire } from "node:module";
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
-import { idempotencyHeaderPattern } from "#foundation/idempotency-key.ts";
+import { idempotencyHeaderPattern } from "#database/idempotency.ts";
 import type { Operation, Parameter } from "./contract.ts";
 import {
   eitherCredential,

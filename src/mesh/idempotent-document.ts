@@ -14,7 +14,7 @@ import {
   separateOperations,
 } from "graphql";
 import { failAt, type Failure } from "#foundation/failure.ts";
-import { fingerprintOf, parseIdempotencyKey } from "#foundation/idempotency-key.ts";
+import { fingerprintOf, parseIdempotencyKey } from "#database/idempotency.ts";
 import { idempotencyKeyArgument, preparationOf } from "#graph/mutation.ts";
 import { isIntegrator } from "#access/viewer.ts";
 import { callerOf, staff } from "#graph/callers.ts";

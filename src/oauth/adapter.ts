@@ -3,7 +3,8 @@
  * use one code or one refresh token up at once, one alone goes on, and for the others the grant is over: somebody has it who should not.
  */
 import type { Adapter, AdapterPayload } from "oidc-provider";
-import { findGrants, revokeGrants } from "#access/oauth/grants.ts";
+import { revokeGrants } from "#access/credential-changes.ts";
+import { findGrants } from "#access/oauth/grants.ts";
 import { findOauthClient, type OauthClientOfApp } from "#access/oauth/oauth-clients.ts";
 import { consumeItem, deleteItem, findItem, type ItemTaken, type ItemToKeep, keepItem, keepOnce, type OauthItem } from "#access/oauth/oauth-items.ts";
 import { audienceOf } from "#access/authorization.ts";

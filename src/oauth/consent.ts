@@ -4,7 +4,8 @@
  */
 import { setTimeout } from "node:timers/promises";
 import type { FastifyReply } from "fastify";
-import { createGrant, revokeGrants } from "#access/oauth/grants.ts";
+import { revokeGrants } from "#access/credential-changes.ts";
+import { createGrant } from "#access/oauth/grants.ts";
 import { consumeItem, findItem, noteGrant } from "#access/oauth/oauth-items.ts";
 import { isScope, type Scope } from "#access/viewer.ts";
 import type { StaffViewer } from "#access/people/staff.ts";

@@ -1,6 +1,7 @@
 /** What the authorization server is given by the roof, which alone knows the floors beside it. */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { GrantEnded, GrantMade } from "#access/oauth/grants.ts";
+import type { GrantEnded } from "#access/credential-changes.ts";
+import type { GrantMade } from "#access/oauth/grants.ts";
 import type { Scope } from "#access/viewer.ts";
 import type { SigningKeys } from "#access/oauth/signing-keys.ts";
 import type { LoginLimit } from "#access/people/staff-sessions.ts";

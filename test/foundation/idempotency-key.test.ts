@@ -1,7 +1,7 @@
 /** What an idempotency key may be, and that two requests which mean the same have the same digest. */
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { fingerprintOf, idempotencyHeaderPattern, parseIdempotencyKey } from "#foundation/idempotency-key.ts";
+import { fingerprintOf, idempotencyHeaderPattern, parseIdempotencyKey } from "#database/idempotency.ts";
 
 const header = new RegExp(idempotencyHeaderPattern);
 

@@ -9,14 +9,14 @@ export interface MutatedModule {
   readonly hasDatabase: boolean;
 }
 
-const cancellation = "{cancellation-eligibility,cancellation-obstacles,cancellation-sets,cancellation-reasons,eligibility-reason}.ts";
-const afterSales = "{eligibility,option,order-options,return-options,warranty-options,line-windows,line-units,order-obstacles,reasons}.ts";
+const cancellation = "{cancellation/{eligibility,obstacles,reasons},eligibility-reason}.ts";
+const afterSales = "{eligibility,option,return-options,warranty-options,obstacles,reasons}.ts";
 
 export const modules: readonly MutatedModule[] = [
   {
     name: "money",
-    mutate: ["src/foundation/money.ts", "src/commerce/pricing/*.ts", "src/commerce/orders/order-value.ts", "src/commerce/orders/order-value.ts"],
-    tests: ["test/foundation/values.test.ts", "test/commerce/pricing/*.test.ts", "test/commerce/orders/{unit-share,cancel-lines}.test.ts"],
+    mutate: ["src/foundation/money.ts", "src/commerce/pricing/*.ts", "src/commerce/orders/order-value.ts"],
+    tests: ["test/foundation/values.test.ts", "test/commerce/pricing/*.test.ts", "test/commerce/orders/{unit-share,order-value}.test.ts"],
     hasDatabase: false,
   },
   {
@@ -33,7 +33,7 @@ export const modules: readonly MutatedModule[] = [
   },
   {
     name: "idempotency",
-    mutate: ["src/foundation/idempotency-key.ts", "src/database/idempotency.ts"],
+    mutate: ["src/database/idempotency.ts", "src/database/idempotency.ts"],
     tests: ["test/foundation/idempotency-key.test.ts", "test/database/idempotency*.test.ts"],
     hasDatabase: true,
   },

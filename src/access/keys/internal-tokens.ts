@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import type { Access } from "./manage-keys.ts";
-import { dropCredentials } from "#access/access-events.ts";
+import { dropCredentials } from "#access/credential-changes.ts";
 import { digestOf, matchesDigest, mintSecret, noteUse, parseSecret } from "./verify-keys.ts";
 import type { Role, TokenViewer } from "#access/viewer.ts";
 

@@ -6,7 +6,7 @@ import { type Expression, type RawBuilder, sql } from "kysely";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
-import { type AccessEvent, dropCredentials } from "#access/access-events.ts";
+import { type AccessEvent, dropCredentials } from "#access/credential-changes.ts";
 import { mintSecret } from "./verify-keys.ts";
 import type { Scope } from "#access/viewer.ts";
 
@@ -184,9 +184,7 @@ function noticesPast(expiresAt: Date, now: Date): Expression<number> {
   return sql<number>`greatest(expiry_notices, ${hoursLeft <= 24 ? 2 : hoursLeft <= 168 ? 1 : 0}::integer)`;
 }
 
-/** Keys that end soon: their installations are told seven days before and one day before, each once. A key that lives for less is not announced. */
-
-/** Still to be told, by the clock. */
+/** Keys whose expiry is still to be announced at this time. */
 function isDue(now: Date): RawBuilder<boolean> {
   const [inOneDay, inSevenDays] = [24, 168].map((hours) => new Date(now.getTime() + hours * hourMs));
   return sql<boolean>`revoked_at is null and expires_at > ${now} and (

@@ -6,7 +6,7 @@ import { fail, failAt } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { Access } from "#access/keys/manage-keys.ts";
 import type { authMethods } from "#access/authorization.ts";
-import { revokeGrants } from "./grants.ts";
+import { revokeGrants } from "#access/credential-changes.ts";
 
 export interface OauthClientInput {
   readonly appId: string;

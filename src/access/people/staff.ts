@@ -10,7 +10,7 @@ import { fail, failAt } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { Access } from "#access/keys/manage-keys.ts";
 import { hashPassword, matchesPassword, passwordLength } from "./passwords.ts";
-import { revokeGrants } from "#access/oauth/grants.ts";
+import { revokeGrants } from "#access/credential-changes.ts";
 
 export interface StaffViewer {
   readonly kind: "staff";

@@ -4,9 +4,8 @@
  */
 import type { ExecutionResult } from "graphql";
 import { credentialIdOf, isIntegrator } from "#access/viewer.ts";
-import type { OnceRequest } from "#database/idempotency.ts";
+import { fingerprintOf, type OnceRequest, parseIdempotencyKey } from "#database/idempotency.ts";
 import { fail, Failure, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
-import { fingerprintOf, parseIdempotencyKey } from "#foundation/idempotency-key.ts";
 import type { Call, GatewayServices, Step } from "#gateway/call.ts";
 import type { FailureLimit, Operation } from "#gateway/contract.ts";
 import { failureOfError } from "#mesh/public-error.ts";

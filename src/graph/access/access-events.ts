@@ -1,5 +1,5 @@
 /** Writes the events of installations and keys: each for the one installation that it is about. */
-import type { AccessEvent } from "#access/access-events.ts";
+import type { AccessEvent } from "#access/credential-changes.ts";
 import { findExpiringKeys, noteExpiry } from "#access/keys/manage-keys.ts";
 import type { Database } from "#database/connect.ts";
 import { handleDueRows } from "#database/due-rows.ts";

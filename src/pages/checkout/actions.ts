@@ -6,7 +6,7 @@ import type { FastifyReply } from "fastify";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { fail, Failure, retryAfterSecondsOf } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
-import { fingerprintOf, parseIdempotencyKey } from "#foundation/idempotency-key.ts";
+import { fingerprintOf, parseIdempotencyKey } from "#database/idempotency.ts";
 import { askedOf, contactOf, faultsOfTyped, type FieldFault, typedAddress } from "./address-view.ts";
 import { formatSeconds } from "./amounts.ts";
 import { holdSessionPage } from "#commerce/checkout/session-page.ts";
