@@ -1,40 +1,43 @@
-/** Reads the value of an `Authorization` header (RFC 9110 section 11.6.2): exactly one, a scheme that is known and one token68. */
+/**
+ * Authorization over HTTP: the `Authorization` header (RFC 9110 section 11.6.2), the challenges of refusals, and the paths, algorithms and audience on which
+ * the authorization server and the resource server must agree.
+ */
 import { fail, type Failure, type FailureCode } from "#foundation/failure.ts";
 
 const form = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) +([0-9A-Za-z._~+/-]+=*)$/;
 
-const schemes = ["bearer", "dpop"] as const;
-export type Scheme = (typeof schemes)[number];
+const knownSchemes = ["bearer", "dpop"] as const;
+export type Scheme = (typeof knownSchemes)[number];
 
 export interface Authorization {
   readonly scheme: Scheme;
   readonly token: string;
 }
 
-/** Undefined when there is no credential at all. */
+/** Exactly one header with a known scheme and one token68; `undefined` if there is no header. */
 export function readAuthorization(values: readonly string[]): Authorization | undefined {
   const [value, second] = values;
   if (value === undefined) return undefined;
   if (second !== undefined) throw fail("credentials_malformed", { message: "There is more than one Authorization header." });
   const [, name, token] = form.exec(value.trim()) ?? [];
-  const scheme = schemes.find((known) => known === name?.toLowerCase());
+  const scheme = knownSchemes.find((known) => known === name?.toLowerCase());
   if (scheme === undefined || token === undefined) {
     throw fail("credentials_malformed", { message: "The Authorization header must be `Bearer` and the key, or `DPoP` and the access token." });
   }
   return { scheme, token };
 }
 
-/** What a door takes. */
-export interface Door {
+/** The schemes that a surface accepts. */
+export interface ChallengeOptions {
   readonly publicUrl: string;
-  /** The first is answered with where nobody can tell what was meant. */
+  /** The first one is the default of the challenge. */
   readonly schemes: readonly [Scheme, ...Scheme[]];
-  /** Where to turn to; a sentence. */
+  /** A sentence that says where to get credentials. */
   readonly hint?: string;
 }
 
-/** RFC 6750 section 3: nothing is called wrong where nothing was sent. */
-export function challenge(failure: Failure, { publicUrl, schemes, hint }: Door, used: Scheme = schemes[0]): Failure {
+/** Adds WWW-Authenticate to a refusal, one challenge for each scheme. RFC 6750 section 3: a request without credentials gets no error code. */
+export function challenge(failure: Failure, { publicUrl, schemes, hint }: ChallengeOptions, used: Scheme = schemes[0]): Failure {
   const meant = isOfTokens(failure.code) ? "dpop" : used;
   const scheme = schemes.includes(meant) ? meant : schemes[0];
   const value =

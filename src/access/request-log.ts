@@ -1,6 +1,6 @@
 /**
- * What apps sent over REST, for whoever looks for what went wrong: noted in memory when a request is answered, written behind it, many rows at a time. It
- * is a sample, so that the busiest app costs no more than this, and no request ever waits for it or fails with it.
+ * A log of the requests of apps over REST, to find out what went wrong: noted in memory when a request is answered, written later, many rows at a time,
+ * and listed. It is a sample with a bound for each installation, and no request ever waits for it or fails with it.
  */
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -129,7 +129,6 @@ export async function sweepRequests(db: Database, now: Date, signal?: AbortSigna
   }
 }
 
-/** What an installation's credentials sent over REST, as far as it is kept. */
 export type ApiRequestRow = Selectable<ApiRequestTable>;
 
 interface RequestFilter {

@@ -1,4 +1,7 @@
-/** Who asks, as everything below the doors sees it. Made once per request by verifying a credential; never from anything else a client says. */
+/**
+ * Who calls (the viewer), what the caller may do (scopes, roles) and how often (quotas). A viewer is made once per request by verifying a credential, and
+ * from nothing else in the request.
+ */
 
 export interface AnonymousViewer {
   readonly kind: "anonymous";

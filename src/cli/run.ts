@@ -10,7 +10,7 @@ import { FolderUnusable } from "#database/folder-lock.ts";
 import { isDatabaseAway, sqlState } from "#database/database-errors.ts";
 import type { Role } from "#app/background.ts";
 import { misspeltSettings, readSettings, type Settings } from "#app/settings.ts";
-import { createLog } from "#foundation/log.ts";
+import { createLog, createPrettyOutput } from "#foundation/log.ts";
 
 export async function run(words: readonly string[]): Promise<void> {
   try {
@@ -105,7 +105,7 @@ async function addOthers(program: Command): Promise<void> {
 async function serve(role: Role, { processes }: { readonly processes?: string } = {}): Promise<void> {
   const settings = readSettings(processes === undefined ? process.env : { ...process.env, PROCESSES: processes });
   requireDatabase(role, settings);
-  const log = createLog(settings.logLevel, process.stdout.isTTY ? (await import("#foundation/pretty-log.ts")).createPrettyOutput() : undefined);
+  const log = createLog(settings.logLevel, process.stdout.isTTY ? await createPrettyOutput() : undefined);
   // Each role loads its own modules: the process that starts the others serves nothing.
   if (cluster.isWorker) return (await import("./one-process.ts")).serveAsOneOfMany({ settings, role, log: log.child({ pid: process.pid }) });
   for (const { given, meant } of misspeltSettings(process.env)) log.warn({ setting: given }, `${given} is no setting: is ${meant} meant?`);

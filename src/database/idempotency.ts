@@ -1,6 +1,7 @@
 /**
- * A request that changes something happens once, however often it is sent: one transaction holds the claim, the effect and the record of what
- * was answered. Only committed effects are recorded, so a request that was refused runs anew.
+ * Idempotency: a request that changes something happens once, however often it is sent. One transaction holds the claim of the key, the effect and the
+ * record of the answer. Only committed effects are recorded, so that a request that was refused runs again. Also the form of keys and the fingerprint of
+ * requests (draft-ietf-httpapi-idempotency-key-header).
  */
 import { createHash, randomBytes } from "node:crypto";
 import { CompiledQuery, type QueryResult, sql } from "kysely";
@@ -261,7 +262,7 @@ export async function emptyRecords(transaction: Transaction, keyring: Keyring, k
 const characters = String.raw`[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]{1,255}`;
 const keyPattern = new RegExp(`^${characters}$`);
 
-/** What the header may be, for whoever makes one: the key, or the key in quotes. */
+/** The values of the header: the key, or the key in quotes. */
 export const idempotencyHeaderPattern = `^(?:${characters}|"${characters}")$`;
 
 /** `"abc"` (a structured field's string) and `abc` are the same key; undefined when it is none. */

@@ -20,6 +20,12 @@ export function createLog(level: LogLevel, stream: DestinationStream = standardO
   );
 }
 
+/** The log for people at a terminal. The library is loaded only for them. */
+export async function createPrettyOutput(): Promise<DestinationStream> {
+  const { PinoPretty } = await import("pino-pretty");
+  return PinoPretty({ colorize: true, ignore: "pid,hostname", sync: true });
+}
+
 /** PIPE_BUF of Linux: what several processes write to one pipe is whole up to here, and above it may have another's lines in its middle. */
 const bytesAtOnceMax = 4096;
 

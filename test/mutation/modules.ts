@@ -33,7 +33,7 @@ export const modules: readonly MutatedModule[] = [
   },
   {
     name: "idempotency",
-    mutate: ["src/database/idempotency.ts", "src/database/idempotency.ts"],
+    mutate: ["src/database/idempotency.ts"],
     tests: ["test/foundation/idempotency-key.test.ts", "test/database/idempotency*.test.ts"],
     hasDatabase: true,
   },

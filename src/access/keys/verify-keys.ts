@@ -1,6 +1,6 @@
 /**
- * API keys: `cpk_{live|test}_{id}_{secret}{checksum}`. Verifying one costs one statement and says nothing about a key to who does not hold the
- * whole of it: an unknown id, a wrong secret and a wrong checksum are the same failure.
+ * Verifying secrets that clients hold: their form, digest and last use, and the verification of API keys, `cpk_{live|test}_{id}_{secret}{checksum}`.
+ * Verification costs one statement. An unknown id, a wrong secret and a wrong checksum are the same failure, so that callers cannot probe.
  */
 import { hash, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";

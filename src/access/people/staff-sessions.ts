@@ -1,5 +1,5 @@
 /**
- * Sessions of people at the console. What the browser holds is a secret of 256 bits, here lies its digest; each request looks it up anew, together with
+ * Signing in and sessions of people at the console. The browser holds a secret of 256 bits, the database its digest. Each request reads the session with
  * the account and its merchant, so that a session is over in every process from the commit on that ends it.
  */
 import { createHash, randomBytes } from "node:crypto";

@@ -1,4 +1,4 @@
-/** What an installation's readiness is judged by, but for its webhook endpoints: one statement, however many installations are asked for. */
+/** The facts by which an installation's readiness is judged, read in one statement (without webhook endpoints), and its required and granted scopes. */
 import { sql } from "kysely";
 import type { Reader } from "#database/transaction.ts";
 import { utc } from "#database/sql-fragments.ts";
@@ -98,7 +98,7 @@ function toFacts(
   };
 }
 
-/** What a credential has to be able to do for its installation, what it is able to do, and what it lacks. All sorted. */
+/** All sorted. */
 interface ScopeLists {
   readonly requiredScopes: readonly string[];
   readonly grantedScopes: readonly string[];

@@ -1,7 +1,6 @@
-/** Whether an installation can do its work with the credential it shows, and what somebody has to do about it. Pure: time comes with the facts. */
+/** Whether an installation can do its work with its credential: the checks, in the order in which they are shown, and their result. Pure: time is a fact. */
 import { type EndpointFacts, type InstallationFacts, type KeyFacts, type ReadinessFacts, requiredAndGranted } from "./readiness-facts.ts";
 
-/** The checks of an installation's readiness, in the order in which they are shown. */
 type Severity = "blocking" | "advisory";
 
 /** Without what is blocking an installation cannot do its work. */
