@@ -9,7 +9,7 @@ import { freePort } from "#app/open.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryLimiter } from "#http/rate-limiter.ts";
 import { answerLimits, type Port } from "#http/shared-limiter.ts";
-import { createGatheringRoom } from "#observability/gathering.ts";
+import { createMetricsHub } from "#observability/gathering.ts";
 import { type Ready, type ReadyMessage, type Serving, stopOnSignal, welcome } from "./start-and-stop.ts";
 
 /** The first one of `serve` does what is to be done once: the demo, and what goes on beside requests. */
@@ -17,11 +17,11 @@ export async function serveInProcesses(serving: Serving): Promise<void> {
   const { settings, role, log } = serving;
   const port = settings.port === 0 ? await freePort(settings.host) : settings.port;
   const limiter = settings.redisUrl === undefined ? createMemoryLimiter(settings.rateLimitScale) : undefined;
-  const room = createGatheringRoom();
+  const metrics = createMetricsHub();
   const crew = createCrew(log, (child) => {
     const childPort = portOf(child);
     if (limiter !== undefined) answerLimits(childPort, limiter);
-    return room.enter(childPort);
+    return metrics.join(childPort);
   });
   stopOnSignal(crew.stop, log);
   const common = { PORT: String(port), PROCESSES: "1" };

@@ -1,6 +1,11 @@
 /**
- * Counts requests in Redis or Valkey for several processes; while that one is away the memory counts, so that its outage neither stops the service
- * nor opens it. Loaded where REDIS_URL is set.
+ * Counts requests in Redis or Valkey, for several machines, with rate-limiter-flexible. While Redis is away,
+ * each process counts in its memory, so that no request fails and limits stay in force. Loaded only if
+ * REDIS_URL is set.
+ *
+ * The library's `insuranceLimiter` is not used: its answers do not say who counted
+ * (lib/RateLimiterInsuredAbstract.js:32), so a Redis that accepts connections and never answers could not be
+ * reported by the log and by `commerce_rate_limiter_away`.
  */
 import { Redis } from "ioredis";
 import { RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
@@ -12,15 +17,15 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
   const redis = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 250 });
   const memory = createMemoryLimiter(scale);
   let isAway = false;
-  const sawRedis = (isThere: boolean): void => {
+  const noteRedis = (isThere: boolean): void => {
     if (isAway === !isThere) return;
     isAway = !isThere;
     if (isAway) log.warn({ event: "rate_limiter_away" }, "Redis is away: rate limits are counted per process.");
     else log.info({ event: "rate_limiter_back" }, "Redis is back: rate limits are shared again.");
   };
-  redis.on("error", () => sawRedis(false));
-  // Also where nobody asks it: a worker never does.
-  redis.on("ready", () => sawRedis(true));
+  redis.on("error", () => noteRedis(false));
+  // Reported also in processes that count nothing, such as workers.
+  redis.on("ready", () => noteRedis(true));
   const limiters = new Map<Bucket, RateLimiterRedis>();
   const limiterOf = (bucket: Bucket, quota: number): RateLimiterRedis => {
     const known =
@@ -35,11 +40,11 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
     const limiter = limiterOf(bucket, quota);
     try {
       const result = cost === 1 ? await limiter.consume(key) : await limiter.get(key);
-      sawRedis(true);
+      noteRedis(true);
       return stateOf(bucket, quota, { count: result?.consumedPoints ?? 0, msLeft: result?.msBeforeNext ?? quotas[bucket].windowSeconds * 1000 });
     } catch (error) {
-      // A refusal is an answer too.
-      sawRedis(error instanceof RateLimiterRes);
+      // The library rejects with the count when the quota is exceeded: Redis has answered.
+      noteRedis(error instanceof RateLimiterRes);
       if (error instanceof RateLimiterRes) return stateOf(bucket, quota, { count: error.consumedPoints, msLeft: error.msBeforeNext });
       return cost === 1 ? memory.consume(bucket, key) : memory.peek(bucket, key);
     }
@@ -53,11 +58,12 @@ export function createRedisLimiter(url: string, scale: number, log: Log): RateLi
       try {
         const limiter = limiterOf(bucket, quota);
         const counted = await limiter.get(key);
-        // In a window that began since, nothing of this caller's is counted yet.
+        // If a new window has begun since, there is nothing to take back; `reward` would create a window with
+        // a count of -1.
         if (counted !== null && counted.consumedPoints > 0) await limiter.reward(key);
-        sawRedis(true);
+        noteRedis(true);
       } catch {
-        sawRedis(false);
+        noteRedis(false);
         await memory.giveBack(bucket, key);
       }
     },

@@ -1,17 +1,28 @@
 /**
- * The processes of one start are measured as one, whichever of them is asked: it asks the one that started them, which asks all and passes on what they
- * say without reading it. A process that does not answer in time is counted as missing and nobody waits for it. What it had counted when it was last
- * heard stays in the sum, also after its end, so that a counter never goes back; what it counted after that is lost with it.
+ * Adds up the metrics of all processes of one start. The process that serves `/metrics` asks the parent
+ * process, which asks all of its processes and passes their answers on without parsing them. A process that
+ * does not answer within a second is reported as missing. Its counters, as of its last answer, stay in the
+ * sum, also after it has ended, so that no counter decreases; what it counted after its last answer is lost.
+ *
+ * The adding up is AggregatorRegistry.aggregate of prom-client 15.1.3. Its clusterMetrics() is not used
+ * (lines of lib/cluster.js): only the primary process can call it, which serves no HTTP here (70); it fails
+ * as a whole if one process does not answer within 5 s (58) or fails (175), instead of reporting it as
+ * missing; processes that have ended drop out of the sum, so that counters decrease (70); and it parses the
+ * metrics of all processes in the primary, which has every connection to give away.
+ * test/web/metrics-gathering.test.ts holds the opposite of each.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { MetricObjectWithValues, MetricValue, Registry } from "prom-client";
 import type { Port } from "#http/shared-limiter.ts";
 
-/** As prom-client writes and adds it up. */
+/** As prom-client writes metrics as JSON, and adds them up. */
 export type Measured = MetricObjectWithValues<MetricValue<string>>[];
 
 export interface Gathered {
-  /** Of each process, also what is left of those that are gone: `Measured` as JSON, and of one process in more than one piece. */
+  /**
+   * `Measured` as JSON: one or two pieces for each process, and one for the counters of all processes that
+   * have ended.
+   */
   readonly all: readonly string[];
   readonly answered: number;
   readonly missing: number;
@@ -22,9 +33,9 @@ interface Message {
   readonly turn: number;
 }
 
-/** Whoever passes it on need not read it. */
+/** The metrics are text, so that the parent passes them on without parsing. */
 interface Given extends Message {
-  /** What only grows. */
+  /** Counters and histograms, which only grow. */
   readonly counted: string;
   readonly other: string;
 }
@@ -33,26 +44,26 @@ interface Passed extends Message {
   readonly metrics: readonly string[];
 }
 
-type Told = Message & Pick<Gathered, "answered" | "missing">;
+type GatheredMessage = Message & Pick<Gathered, "answered" | "missing">;
 
-const patienceMs = 1_000;
-/** Whoever asks waits for the one that waits for the others. */
-const askerPatienceMs = 1_500;
+const timeoutMs = 1_000;
+/** Longer, because the parent waits for the other processes meanwhile. */
+const askerTimeoutMs = 1_500;
 
-/** Of a process that serves. */
+/** The end of a process that serves `/metrics`. */
 export interface Exchange {
-  /** Whenever any of them is asked, this one gives what it has measured. */
+  /** Registers the metrics of this process, which it gives whenever `/metrics` of any process is read. */
   readonly give: (measure: () => Promise<Measured>) => void;
-  /** Undefined: the process that started this one does not answer. */
+  /** Undefined if the parent process does not answer. */
   readonly ask: () => Promise<Gathered | undefined>;
 }
 
 export function createExchange(port: Port): Exchange {
-  const asked = createTurns<Told>();
+  const asked = createTurns<GatheredMessage>();
   const passed = new Map<number, string[]>();
   port.onMessage((message) => {
     if (isOfType<Passed>(message, "metrics-passed")) passed.get(message.turn)?.push(...message.metrics);
-    if (isOfType<Told>(message, "metrics-gathered")) asked.answer(message.turn, message);
+    if (isOfType<GatheredMessage>(message, "metrics-gathered")) asked.answer(message.turn, message);
   });
   return {
     give: (measure) =>
@@ -61,7 +72,7 @@ export function createExchange(port: Port): Exchange {
         const { turn } = message;
         void measure().then(
           (measured) => port.send({ type: "metrics-given", turn, ...written(measured) } satisfies Given),
-          // It is missing then.
+          // The process is then reported as missing.
           () => undefined,
         );
       }),
@@ -74,8 +85,8 @@ export function createExchange(port: Port): Exchange {
         return port.send({ type: "metrics-asked", turn } satisfies Message);
       };
       try {
-        const told = await asked.ask(send, askerPatienceMs);
-        return told && { all, answered: told.answered, missing: told.missing };
+        const answer = await asked.ask(send, askerTimeoutMs);
+        return answer && { all, answered: answer.answered, missing: answer.missing };
       } finally {
         passed.delete(own);
       }
@@ -88,29 +99,32 @@ function written(measured: Measured): Pick<Given, "counted" | "other"> {
   return { counted: JSON.stringify(counted), other: JSON.stringify(other) };
 }
 
-/** Of the process that started the others. */
-export interface GatheringRoom {
-  /** Gives what is to be called at its end. */
-  readonly enter: (port: Port) => () => void;
+/** In the parent process. */
+export interface MetricsHub {
+  /** Adds a process; returns the function to call when the process has ended. */
+  readonly join: (port: Port) => () => void;
 }
 
 interface Member {
   readonly want: () => Promise<Given | undefined>;
-  /** What only grows, as it was last heard. */
+  /** Counters and histograms as of the last answer. */
   readonly counted: () => string;
 }
 
-export function createGatheringRoom(): GatheringRoom {
+export function createMetricsHub(): MetricsHub {
   const members = new Set<Member>();
-  // Added up one after the other: few end, and each in its turn.
+  // The counters of all processes that have ended, added up one after the other.
   let gone = Promise.resolve(nothing);
-  /** Of those that are there when it begins: who ends meanwhile is not yet among the others that are gone. */
+  /**
+   * Asks the processes that run now. One that ends meanwhile is counted as an answer, and only later among
+   * the ended ones.
+   */
   const gather = async (pass: (metrics: readonly string[]) => void): Promise<Pick<Gathered, "answered" | "missing">> => {
     const [asked, before] = [[...members], gone];
     const answers = await Promise.all(
       asked.map(async ({ want, counted }) => {
         const given = await want();
-        // Each by itself, so that what else this process does has its turn between two of them.
+        // One message for each process, so that the parent can do other work between two messages.
         pass(given === undefined ? [counted()] : [given.counted, given.other]);
         return given !== undefined;
       }),
@@ -120,24 +134,24 @@ export function createGatheringRoom(): GatheringRoom {
     return { answered, missing: answers.length - answered };
   };
   return {
-    enter: (port) => {
+    join: (port) => {
       const asked = createTurns<Given>();
       let counted = nothing;
       const member: Member = {
-        want: () => asked.ask((turn) => port.send({ type: "metrics-wanted", turn } satisfies Message), patienceMs),
+        want: () => asked.ask((turn) => port.send({ type: "metrics-wanted", turn } satisfies Message), timeoutMs),
         counted: () => counted,
       };
       members.add(member);
       port.onMessage((message) => {
         if (isOfType<Given>(message, "metrics-given")) {
-          // Also of an answer that comes too late.
+          // Late answers are kept too.
           counted = message.counted;
           asked.answer(message.turn, message);
         }
         if (!isOfType<Message>(message, "metrics-asked")) return;
         const { turn } = message;
         void gather((metrics) => port.send({ type: "metrics-passed", turn, metrics } satisfies Passed)).then((told) =>
-          port.send({ type: "metrics-gathered", turn, ...told } satisfies Told),
+          port.send({ type: "metrics-gathered", turn, ...told } satisfies GatheredMessage),
         );
       });
       return () => {
@@ -150,7 +164,7 @@ export function createGatheringRoom(): GatheringRoom {
 }
 
 interface Turns<Answer> {
-  /** `send` says whether anybody is there. */
+  /** `send` returns false if the other end is gone. */
   readonly ask: (send: (turn: number) => boolean, waitMs: number) => Promise<Answer | undefined>;
   readonly answer: (turn: number, answer: Answer) => void;
 }
@@ -176,7 +190,7 @@ function createTurns<Answer>(): Turns<Answer> {
   };
 }
 
-/** prom-client names types so; its own enumeration is one of numbers. */
+/** The names of types in prom-client's JSON; its enum has numbers. */
 const growing: ReadonlySet<string> = new Set(["counter", "histogram"]);
 
 const isGrowing = ({ type }: Measured[number]): boolean => growing.has(String(type));
@@ -184,15 +198,16 @@ const isGrowing = ({ type }: Measured[number]): boolean => growing.has(String(ty
 const nothing = "[]";
 
 /**
- * One process after the other, with a turn between, so that nobody waits for all of them. An average is one of all or it is wrong: those are few. The
- * library is loaded where there is something to add up: the process that starts the others has no other use for it.
+ * Adds up one process after the other, with a turn of the event loop between two, so that other requests are
+ * answered meanwhile. Averages are computed over all processes at once. prom-client is loaded here, because
+ * the parent process needs it only after a process has ended.
  */
 export async function addUp(all: readonly string[]): Promise<Registry> {
   const { AggregatorRegistry } = await import("prom-client");
   let sum: Measured = [];
   const averaged: Measured[] = [];
   for (const text of all) {
-    const measured = mended(JSON.parse(text) as Measured);
+    const measured = withoutNulls(JSON.parse(text) as Measured);
     averaged.push(measured.filter(isAverage));
     const added = AggregatorRegistry.aggregate([sum, measured.filter((metric) => !isAverage(metric))]);
     sum = await added.getMetricsAsJSON();
@@ -203,11 +218,11 @@ export async function addUp(all: readonly string[]): Promise<Registry> {
 
 const isAverage = ({ aggregator }: Measured[number]): boolean => aggregator === "average";
 
-/** What is no number arrives as null from another process: nothing was measured there. */
-const mended = (measured: Measured): Measured =>
+/** NaN arrives from another process as null: it has no observation. */
+const withoutNulls = (measured: Measured): Measured =>
   measured.map((metric) => ({ ...metric, values: metric.values.filter(({ value }) => typeof value === "number") }));
 
-/** Both ends are this program: the type tells the rest. */
+/** Both ends are this program, so the type of a message determines its shape. */
 function isOfType<Kind extends Message>(message: unknown, type: Kind["type"]): message is Kind {
   return typeof message === "object" && message !== null && "type" in message && message.type === type;
 }

@@ -3,7 +3,7 @@ import { Counter, Gauge, Registry } from "prom-client";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Port } from "#http/shared-limiter.ts";
 import { createExposition } from "#observability/plugin.ts";
-import { addUp, createExchange, createGatheringRoom } from "#observability/gathering.ts";
+import { addUp, createExchange, createMetricsHub } from "#observability/gathering.ts";
 import { readScrape, type Scrape } from "./scrape.ts";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
@@ -49,13 +49,13 @@ interface Process {
 }
 
 const room = (): (() => Process) => {
-  const { enter } = createGatheringRoom();
+  const { join } = createMetricsHub();
   return () => {
     const { near, far, hold, release, cut } = createLine();
     const registry = new Registry();
     const counter = new Counter({ name: "things_total", help: "Things.", labelNames: ["kind"], registers: [registry] });
     const gauge = new Gauge({ name: "things_here", help: "Things here.", registers: [registry] });
-    const leave = enter(far);
+    const leave = join(far);
     const { text } = createExposition({ registry, readQueue: () => Promise.resolve(new Registry()), exchange: createExchange(near) });
     return {
       count: (howMany) => {
