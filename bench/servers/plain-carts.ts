@@ -1,6 +1,6 @@
 /** Carts of the plain schema: active ones, as the yardstick knows them. */
 import type { Selectable } from "kysely";
-import { toWarning, type WarningView } from "#commerce/carts/warnings.ts";
+import { toWarning, type WarningView } from "#commerce/carts/render-cart.ts";
 import type { CartLineTable } from "#database/tables.ts";
 import { once } from "./plain-batches.ts";
 import { absolute, builder, type ImageValue, ImageType, MerchantType, MoneyType, type PlainContext, rankOf } from "./plain-builder.ts";

@@ -1,5 +1,5 @@
 /** A cart, and what promotions do to it, in the words of the contract, from the row that the statement gives. */
-import { toWarning } from "#commerce/carts/warnings.ts";
+import { toWarning } from "#commerce/carts/render-cart.ts";
 import { availabilities, chainOfAll, type Money, money, nameIn, type Names } from "./yardstick-parts.ts";
 
 interface Allocation {

@@ -6,7 +6,7 @@ import { sweepSigningKeys } from "#access/oauth/signing-keys.ts";
 import { sweepRequests } from "#access/request-log.ts";
 import { sweepStaffSessions } from "#access/people/staff-sessions.ts";
 import { eraseDue } from "#commerce/addresses/personal-data.ts";
-import { expireCarts } from "#commerce/carts/end-carts.ts";
+import { expireCarts } from "#commerce/carts/cart-transitions.ts";
 import { expireSessions } from "#commerce/checkout/expire-sessions.ts";
 import { endDuePromotions, startDuePromotions } from "#commerce/promotions/promotion-life.ts";
 import { indexProducts, refreshDue, refreshPopularity } from "#commerce/search/index-products.ts";

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { eraseDue } from "#commerce/addresses/personal-data.ts";
-import { expireCarts } from "#commerce/carts/end-carts.ts";
+import { expireCarts } from "#commerce/carts/cart-transitions.ts";
 import { callSession, drive, openCheckout, paymentsOf, submit, submitted } from "#test/commerce/payments/checkouts.ts";
 import { askGraph, berlin, changeCart, deliveryOf, eur, eventsOf, makeCart, readCart, variantOf, withoutTrace } from "#test/operations/cart-calls.ts";
 import { makeSession, readSession, stockOf, sweepSessions } from "#test/operations/checkout-calls.ts";

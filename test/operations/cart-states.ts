@@ -1,6 +1,6 @@
 /** A cart in every state that there is, as the clock or a change made it. Checkout and orders write some of them by SQL, as their own operations do. */
 import { sql } from "kysely";
-import { expireCarts } from "#commerce/carts/end-carts.ts";
+import { expireCarts } from "#commerce/carts/cart-transitions.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { sessionRow } from "#test/support/session-row.ts";

@@ -1,8 +1,10 @@
 /**
- * The steps of a return that its merchant or its carrier takes before the thing is there: approved, declined, under way, received; and the buyer's
- * way out of it. What was asked for is given back to the order's lines by whatever ends a return before it is inspected.
+ * The steps of a return before the goods are inspected: approved, declined, tracked, received, canceled. A
+ * step that ends the return gives the requested units back to the order's lines. A withdrawal from units that
+ * were never sent is settled with its approval: what the order still had to do is canceled, and what is done
+ * is paid back.
  */
-import type { Expected } from "#commerce/carts/cart-status.ts";
+import type { Expected } from "#commerce/carts/cart-aggregate.ts";
 import { faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { type ChangedPart, changePart, orderIdOf, type OrderOutcome, type OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
@@ -37,12 +39,12 @@ export interface ReturnChange {
 /** One step of a return, if it may be taken from where the return stands. */
 export async function changeReturn(
   transaction: Transaction,
-  tenant: OrderCommandContext,
+  context: OrderCommandContext,
   { target, step, requireState, work }: ReturnChange,
 ): Promise<ChangedPart> {
   const { returnId: id, expectedVersion } = target;
-  const orderId = await orderIdOf(transaction, tenant, { part: "return", id });
-  const order = await changePart(transaction, tenant, {
+  const orderId = await orderIdOf(transaction, context, { part: "return", id });
+  const order = await changePart(transaction, context, {
     orderId,
     work: async (before) => {
       const found = before.returns.find((candidate) => candidate.id === id);
@@ -56,15 +58,15 @@ export async function changeReturn(
   return { order, id };
 }
 
-export function approveReturn(transaction: Transaction, tenant: OrderCommandContext, target: ReturnTarget): Promise<ChangedPart> {
-  return changeReturn(transaction, tenant, {
+export function approveReturn(transaction: Transaction, context: OrderCommandContext, target: ReturnTarget): Promise<ChangedPart> {
+  return changeReturn(transaction, context, {
     target,
     step: "approve",
     requireState: ({ order, found }) => {
       if (isOfUnsent(found)) requireUnsent(order, found);
       if (isSettledAtOnce(found)) requireSettleable({ order, found, units: found.lines });
     },
-    work: (found) => approve(transaction, tenant, found),
+    work: (found) => approve(transaction, context, found),
   });
 }
 
@@ -78,17 +80,17 @@ export interface ReturnToApprove {
 }
 
 /** Also what a request that needs nobody's consent goes through, in the same transaction. */
-export async function approve(transaction: Transaction, tenant: OrderCommandContext, { order, found }: ReturnToApprove): Promise<OrderOutcome> {
+export async function approve(transaction: Transaction, context: OrderCommandContext, { order, found }: ReturnToApprove): Promise<OrderOutcome> {
   const approved: OrderEvent = { type: "return.approved", id: found.id };
   if (isSettledAtOnce(found)) {
     await giveBackRequested(transaction, found);
     const settled = { order, found, units: found.lines };
-    const { happenings, ...patch } = await (isOfUnsent(found) ? withdrawUnsent : settleReturn)(transaction, tenant, settled);
-    await moveReturn(transaction, tenant, { id: found.id, status: "closed" });
+    const { happenings, ...patch } = await (isOfUnsent(found) ? withdrawUnsent : settleReturn)(transaction, context, settled);
+    await moveReturn(transaction, context, { id: found.id, status: "closed" });
     return { ...patch, happenings: [approved, { type: "return.closed", id: found.id }, ...happenings] };
   }
-  const sent = sendsReplacement(found) ? await createReplacement(transaction, tenant, { order, found }) : [];
-  await moveReturn(transaction, tenant, { id: found.id, status: "approved" });
+  const sent = sendsReplacement(found) ? await createReplacement(transaction, context, { order, found }) : [];
+  await moveReturn(transaction, context, { id: found.id, status: "approved" });
   return { happenings: [approved, ...sent] };
 }
 
@@ -98,13 +100,13 @@ export interface ReturnDeclineInput extends ReturnTarget {
 
 export const declineReasonMax = 500;
 
-export function declineReturn(transaction: Transaction, tenant: OrderCommandContext, input: ReturnDeclineInput): Promise<ChangedPart> {
+export function declineReturn(transaction: Transaction, context: OrderCommandContext, input: ReturnDeclineInput): Promise<ChangedPart> {
   requireNoFaults(declineFaults(input));
-  return changeReturn(transaction, tenant, {
+  return changeReturn(transaction, context, {
     target: input,
     step: "decline",
     work: async ({ found }) => {
-      await moveReturn(transaction, tenant, { id: found.id, status: "declined", declineReason: input.reason });
+      await moveReturn(transaction, context, { id: found.id, status: "declined", declineReason: input.reason });
       await giveBackRequested(transaction, found);
       return { happenings: [{ type: "return.declined", id: found.id }] };
     },
@@ -115,12 +117,12 @@ function declineFaults({ reason }: ReturnDeclineInput): Faults {
   return textFaults("/reason", reason, { max: declineReasonMax, lines: "many" });
 }
 
-export function trackReturn(transaction: Transaction, tenant: OrderCommandContext, target: ReturnTarget): Promise<ChangedPart> {
-  return changeReturn(transaction, tenant, {
+export function trackReturn(transaction: Transaction, context: OrderCommandContext, target: ReturnTarget): Promise<ChangedPart> {
+  return changeReturn(transaction, context, {
     target,
     step: "track",
     work: async ({ found }) => {
-      await moveReturn(transaction, tenant, { id: found.id, status: "in_transit" });
+      await moveReturn(transaction, context, { id: found.id, status: "in_transit" });
       return { happenings: [{ type: "return.in_transit", id: found.id }] };
     },
   });
@@ -130,30 +132,30 @@ export interface ReturnReceiveInput extends ReturnTarget {
   readonly lines: readonly (LineCount & { readonly received: number })[];
 }
 
-export function receiveReturn(transaction: Transaction, tenant: OrderCommandContext, input: ReturnReceiveInput): Promise<ChangedPart> {
-  return changeReturn(transaction, tenant, {
+export function receiveReturn(transaction: Transaction, context: OrderCommandContext, input: ReturnReceiveInput): Promise<ChangedPart> {
+  return changeReturn(transaction, context, {
     target: input,
     step: "receive",
     work: async ({ found }) => {
       requireNoFaults(countedFaults(found, input.lines, { received: ({ quantity }) => quantity }));
       await countReturnLines(transaction, { returnId: found.id, lines: input.lines });
-      await moveReturn(transaction, tenant, { id: found.id, status: "received" });
+      await moveReturn(transaction, context, { id: found.id, status: "received" });
       return { happenings: [{ type: "return.received", id: found.id }] };
     },
   });
 }
 
-export function cancelReturn(transaction: Transaction, tenant: OrderCommandContext, target: ReturnTarget): Promise<ChangedPart> {
-  return changeReturn(transaction, tenant, {
+export function cancelReturn(transaction: Transaction, context: OrderCommandContext, target: ReturnTarget): Promise<ChangedPart> {
+  return changeReturn(transaction, context, {
     target,
     step: "cancel",
     requireState: ({ order, found }) => {
       if (isReplacementSent(order, found)) throw refuseReturn("invalid_state", found, { reason: "replacement_sent" });
     },
     work: async ({ order, found }) => {
-      await moveReturn(transaction, tenant, { id: found.id, status: "canceled" });
+      await moveReturn(transaction, context, { id: found.id, status: "canceled" });
       await giveBackRequested(transaction, found);
-      const replaced = await cancelReplacement(transaction, tenant, { order, found });
+      const replaced = await cancelReplacement(transaction, context, { order, found });
       return { happenings: [{ type: "return.canceled", id: found.id }, ...replaced] };
     },
   });
@@ -205,11 +207,11 @@ function lineFaults<Count extends LineCount>(
  * A withdrawal from what was never sent: a service, or something digital that nobody has given out yet. Nothing comes back, so it is settled with its
  * approval: what an order still had to do is canceled, and what it has done with is paid back.
  */
-async function withdrawUnsent(transaction: Transaction, tenant: OrderCommandContext, { order, found }: ReturnToSettle): Promise<OrderOutcome> {
-  if (order.status === "completed") return settleReturn(transaction, tenant, { order, found, units: found.lines });
+async function withdrawUnsent(transaction: Transaction, context: OrderCommandContext, { order, found }: ReturnToSettle): Promise<OrderOutcome> {
+  if (order.status === "completed") return settleReturn(transaction, context, { order, found, units: found.lines });
   const { id: returnId, lines } = found;
-  const cancellation = { order, lines, reason: "changed_mind", note: null, actor: tenant.actor, returnId };
-  const canceled = await cancelUnits(transaction, tenant, cancellation);
+  const cancellation = { order, lines, reason: "changed_mind", note: null, actor: context.actor, returnId };
+  const canceled = await cancelUnits(transaction, context, cancellation);
   await transaction
     .updateTable("orderReturn")
     .set({ refundMinor: canceled.reducedMinor ?? 0 })

@@ -1,5 +1,9 @@
-/** Claims under a warranty: opened while it holds and has the benefit left, one at a time; accepting one uses the benefit up by one. */
-import type { Expected } from "#commerce/carts/cart-status.ts";
+/**
+ * Claims under a warranty: opened one at a time, while the warranty holds and has the benefit left. An
+ * accepted claim, and goods that are accepted back without one, use the benefit up by one. Once nothing is
+ * left, the merchant grants what the law's guarantee asks for, and the warranty stays as it is.
+ */
+import type { Expected } from "#commerce/carts/cart-aggregate.ts";
 import { type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { type ChangedPart, changePart, orderIdOf, type OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn, OrderWarranty } from "#commerce/orders/order-aggregate.ts";
@@ -25,22 +29,22 @@ export interface WarrantyClaimOpenInput extends Expected {
   readonly description: string;
 }
 
-export async function openWarrantyClaim(transaction: Transaction, tenant: OrderCommandContext, input: WarrantyClaimOpenInput): Promise<ChangedPart> {
+export async function openWarrantyClaim(transaction: Transaction, context: OrderCommandContext, input: WarrantyClaimOpenInput): Promise<ChangedPart> {
   requireNoFaults(claimTextFaults("/description", input.description));
   const { warrantyId, kind, description } = input;
-  const orderId = await orderIdOf(transaction, tenant, { part: "warranty", id: warrantyId });
-  const order = await changePart(transaction, tenant, {
+  const orderId = await orderIdOf(transaction, context, { part: "warranty", id: warrantyId });
+  const order = await changePart(transaction, context, {
     orderId,
     work: async (found) => {
       const warranty = warrantyOf(found, warrantyId);
-      requireClaimable(warranty, { kind, now: tenant.now });
+      requireClaimable(warranty, { kind, now: context.now });
       requireWarrantyVersion(warranty, input);
-      const { merchantId, now } = tenant;
+      const { merchantId, now } = context;
       await transaction
         .insertInto("warrantyClaim")
         .values({ id: createId("warrantyClaim", now.getTime()), warrantyId, merchantId, kind, description, openedAt: now })
         .execute();
-      await touchWarranty(transaction, tenant, { id: warrantyId });
+      await touchWarranty(transaction, context, { id: warrantyId });
       return { happenings: [{ type: "warranty.claim_opened", id: warrantyId }] };
     },
   });
@@ -55,12 +59,12 @@ export interface WarrantyClaimResolveInput extends Expected {
 
 export async function resolveWarrantyClaim(
   transaction: Transaction,
-  tenant: OrderCommandContext,
+  context: OrderCommandContext,
   input: WarrantyClaimResolveInput,
 ): Promise<ChangedPart> {
   requireNoFaults(claimTextFaults("/resolution", input.resolution));
-  const { warrantyId, orderId } = await ownerOfClaim(transaction, tenant, input.claimId);
-  const order = await changePart(transaction, tenant, {
+  const { warrantyId, orderId } = await ownerOfClaim(transaction, context, input.claimId);
+  const order = await changePart(transaction, context, {
     orderId,
     work: async (found) => {
       const warranty = warrantyOf(found, warrantyId);
@@ -69,8 +73,8 @@ export async function resolveWarrantyClaim(
       requireOpenClaim(warranty, claim);
       if (input.outcome === "accepted") requireBenefit(warranty, claim.kind);
       requireWarrantyVersion(warranty, input);
-      await writeResolution(transaction, tenant, { claim, input });
-      await touchWarranty(transaction, tenant, { id: warrantyId, used: input.outcome === "accepted" ? { [claim.kind]: 1 } : {} });
+      await writeResolution(transaction, context, { claim, input });
+      await touchWarranty(transaction, context, { id: warrantyId, used: input.outcome === "accepted" ? { [claim.kind]: 1 } : {} });
       return { happenings: [{ type: "warranty.claim_resolved", id: warrantyId }] };
     },
   });
@@ -192,7 +196,7 @@ interface Granted {
 /** What comes back under a claim that was accepted was counted with the claim. */
 export async function useBenefits(
   transaction: Transaction,
-  tenant: OrderCommandContext,
+  context: OrderCommandContext,
   { order, found: { id, kind }, accepted }: Granted,
 ): Promise<void> {
   if (kind !== "repair" && kind !== "replacement") return;
@@ -202,7 +206,7 @@ export async function useBenefits(
     const claims = openGrants(warranty, kind).slice(0, quantity);
     await redeemClaims(transaction, { returnId: id, claims });
     const used = Math.min(quantity - claims.length, benefitLeft(warranty, kind));
-    if (used > 0 || claims.length > 0) await touchWarranty(transaction, tenant, { id: warranty.id, used: { [kind]: used } });
+    if (used > 0 || claims.length > 0) await touchWarranty(transaction, context, { id: warranty.id, used: { [kind]: used } });
   }
 }
 

@@ -13,9 +13,17 @@ import { fail, failAt } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { toId } from "#foundation/ids.ts";
-import { type CartAggregate, type CartRow, cartsQuery, findCarts, type StoredWarning } from "./cart-aggregate.ts";
+import {
+  type CartAggregate,
+  type CartRow,
+  cartsQuery,
+  type Expected,
+  findCarts,
+  isGone,
+  requireChangeable,
+  type StoredWarning,
+} from "./cart-aggregate.ts";
 import { type CartDraft, codeOf } from "./cart-draft.ts";
-import { type Expected, isGone, requireChangeable } from "./cart-status.ts";
 import { loadOffer, type Offer, type Wanted } from "./offer.ts";
 import { previousOf } from "./render-cart.ts";
 import { reprice, type NextCart } from "./reprice.ts";

@@ -3,9 +3,8 @@ import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, require
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import type { CartAggregate } from "./cart-aggregate.ts";
+import type { CartAggregate, Expected } from "./cart-aggregate.ts";
 import { type DraftLine, draftOf } from "./cart-draft.ts";
-import type { Expected } from "./cart-status.ts";
 import { type CartCommandContext, changeCart } from "./change-cart.ts";
 import type { Offer } from "./offer.ts";
 import { isSold, orderableQuantity, quantityMax } from "./price-lines.ts";

@@ -2,9 +2,8 @@
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
 import type { Reader } from "#database/transaction.ts";
-import type { CartStatus } from "./cart-aggregate.ts";
-import { endedLifeMs } from "./cart-status.ts";
-import { tokenDigest } from "./set-address.ts";
+import { type CartStatus, endedLifeMs } from "./cart-aggregate.ts";
+import { tokenDigest } from "./set-delivery.ts";
 
 export interface CartFilter {
   /** Null: of all merchants. */

@@ -2,16 +2,23 @@
  * A cart as the contract shows it: status and address by the clock, money with its currency, nothing personal. Pure; what is read from the
  * database a moment later is shown the same.
  */
-import { availabilityOf, type Availability } from "#commerce/catalog/availability.ts";
+import { type Availability, availabilityOf } from "#commerce/catalog/availability.ts";
 import { absoluteUrl, type ImageView } from "#commerce/catalog/render-product.ts";
 import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
 import { type Money, money } from "#foundation/money.ts";
-import type { CartAggregate, CartStatus, LineDisplay, ReadLine, RevocationReason } from "./cart-aggregate.ts";
-import { isSessionOver, statusOf } from "./cart-status.ts";
+import {
+  type CartAggregate,
+  type CartStatus,
+  isSessionOver,
+  type LineDisplay,
+  type ReadLine,
+  type RevocationReason,
+  statusOf,
+  type StoredWarning,
+  type WarningCode,
+} from "./cart-aggregate.ts";
 import { warning } from "./price-lines.ts";
-import { type PromotionStateView, toPromotionState } from "./render-promotion-state.ts";
-import { type CartTotals, toTotals } from "./render-totals.ts";
-import { toWarning, type WarningView } from "./warnings.ts";
+import { type CartTotals, type PromotionStateView, toPromotionState, toTotals } from "./render-promotion-state.ts";
 
 export interface CartLineView {
   readonly id: string;
@@ -215,4 +222,25 @@ function checkoutOf(cart: CartAggregate, now: Date): CartView["checkout"] {
   if (session === null || session.status === "canceled" || session.status === "expired") return null;
   if (session.status === "open" && isSessionOver(cart, now)) return null;
   return { sessionId: session.id, status: session.status };
+}
+
+/** What a cart's warnings say to people; programs read the code and the data. */
+const messages: Readonly<Record<WarningCode, string>> = {
+  price_changed: "The price of a line has changed.",
+  quantity_reduced: "There is less of a line than was wanted; its quantity was reduced.",
+  out_of_stock: "A line is sold out.",
+  line_unavailable: "A line is no longer sold here.",
+  promotion_suspended: "The promotion code does not apply at the moment.",
+  promotion_removed: "A promotion code was removed.",
+  address_expired: "The address has expired and must be given again.",
+  currency_changed: "The currency has changed.",
+  market_changed: "The cart is now for another country.",
+};
+
+export interface WarningView extends StoredWarning {
+  readonly message: string;
+}
+
+export function toWarning({ code, lineId, data }: StoredWarning): WarningView {
+  return { code, lineId, message: messages[code], data };
 }

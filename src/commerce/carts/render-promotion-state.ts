@@ -4,7 +4,6 @@ import { chooseLocale } from "#foundation/locales.ts";
 import { type Money, money } from "#foundation/money.ts";
 import type { CartAggregate, ReadPromotion } from "./cart-aggregate.ts";
 import { codeOf } from "./cart-draft.ts";
-import { type CartTotals, toTotals } from "./render-totals.ts";
 
 export interface PromotionView {
   readonly id: string;
@@ -81,4 +80,28 @@ function toPromotion(promotion: ReadPromotion, cart: CartAggregate): PromotionVi
 
 function titleOf({ titles }: ReadPromotion, { locale, merchant }: CartAggregate): string {
   return titles[chooseLocale(Object.keys(titles), [locale], [merchant.defaultLocale]) ?? ""] ?? "";
+}
+
+/** A cart's sums. Total = subtotal − discount + shipping + the tax that prices do not include. */
+export interface CartTotals {
+  readonly subtotal: Money;
+  readonly discount: Money;
+  readonly shipping: Money | null;
+  readonly tax: Money | null;
+  readonly taxIncluded: boolean;
+  readonly total: Money;
+  readonly estimated: boolean;
+}
+
+export function toTotals(cart: CartAggregate): CartTotals {
+  const { currency, shippingMinor, taxMinor } = cart;
+  return {
+    subtotal: money(cart.subtotalMinor, currency),
+    discount: money(cart.discountMinor, currency),
+    shipping: shippingMinor === null ? null : money(shippingMinor, currency),
+    tax: taxMinor === null ? null : money(taxMinor, currency),
+    taxIncluded: cart.taxIncluded,
+    total: money(cart.totalMinor, currency),
+    estimated: shippingMinor === null || taxMinor === null,
+  };
 }

@@ -5,8 +5,7 @@
 import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import { prepareStatement, parameter } from "#database/prepared-template.ts";
 import { runPipelined, type Transaction } from "#database/transaction.ts";
-import { type CartAggregate, type CartRow, cartsQuery, type StoredLine, type StoredPromotion } from "./cart-aggregate.ts";
-import { cartLifeMs, emailLifeMs } from "./cart-status.ts";
+import { type CartAggregate, cartLifeMs, type CartRow, cartsQuery, emailLifeMs, type StoredLine, type StoredPromotion } from "./cart-aggregate.ts";
 import { atTime } from "./render-cart.ts";
 import type { NextCart } from "./reprice.ts";
 

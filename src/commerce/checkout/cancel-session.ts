@@ -1,5 +1,5 @@
 /** Gives up a checkout that nobody has submitted yet. */
-import type { Expected } from "#commerce/carts/cart-status.ts";
+import type { Expected } from "#commerce/carts/cart-aggregate.ts";
 import type { CancelReason } from "#commerce/carts/session-end.ts";
 import { requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";

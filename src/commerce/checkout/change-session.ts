@@ -2,10 +2,9 @@
  * What every change of a session has in common: its cart is locked, then the session, its state and version are checked, the whole cart is priced
  * anew and stays locked, what is held of the stock follows it, and both versions rise by one. A change that changes nothing leaves both.
  */
-import type { CartAggregate, StoredWarning } from "#commerce/carts/cart-aggregate.ts";
+import { type CartAggregate, type Expected, statusOf, type StoredWarning } from "#commerce/carts/cart-aggregate.ts";
 import type { CartDraft } from "#commerce/carts/cart-draft.ts";
 import { draftOf } from "#commerce/carts/cart-draft.ts";
-import { type Expected, statusOf } from "#commerce/carts/cart-status.ts";
 import { applyPlan, type CartCommandContext, type PlanCart, tryLockCart } from "#commerce/carts/change-cart.ts";
 import { holdStock } from "#commerce/inventory/reservations.ts";
 import type { Transaction } from "#database/transaction.ts";

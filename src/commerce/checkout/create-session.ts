@@ -3,9 +3,8 @@
  * that nobody can guess. All of it, or nothing.
  */
 import { randomBytes } from "node:crypto";
-import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
+import { type CartAggregate, type Expected, refuse, requireChangeable, statusOf } from "#commerce/carts/cart-aggregate.ts";
 import { draftOf } from "#commerce/carts/cart-draft.ts";
-import { type Expected, refuse, requireChangeable, statusOf } from "#commerce/carts/cart-status.ts";
 import { applyPlan, lockCart } from "#commerce/carts/change-cart.ts";
 import { findCartByToken } from "#commerce/carts/find-carts.ts";
 import { atTime } from "#commerce/carts/render-cart.ts";

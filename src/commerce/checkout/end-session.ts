@@ -2,7 +2,7 @@
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import { endSession, type SessionCancellation } from "#commerce/carts/session-end.ts";
-import { unlockCart } from "#commerce/carts/unlock-cart.ts";
+import { unlockCart } from "#commerce/carts/cart-transitions.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type LockedSession, readSession, tellSession } from "./change-session.ts";
 

@@ -3,7 +3,7 @@
  * still do for a payment that nobody waits for any more is asked back by an operation of its own.
  */
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
-import type { Expected } from "#commerce/carts/cart-status.ts";
+import type { Expected } from "#commerce/carts/cart-aggregate.ts";
 import { setHoldsEnd } from "#commerce/inventory/reservations.ts";
 import { endAuthorizations, queueOperation } from "#commerce/payments/payment-operations.ts";
 import { livePaymentOf, type PaymentRow, savePayment } from "#commerce/payments/payment-rows.ts";

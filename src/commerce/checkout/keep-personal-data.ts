@@ -3,8 +3,7 @@
  * have it, however long the provider takes to answer.
  */
 import { sql } from "kysely";
-import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
-import { endedLifeMs } from "#commerce/carts/cart-status.ts";
+import { type CartAggregate, endedLifeMs } from "#commerce/carts/cart-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 
 /** After the end of the session, for who asks what went wrong. */

@@ -1,6 +1,5 @@
 /** A session as the contract shows it: status by the clock, money with its currency, and no way to its page, which only who made it is given. */
-import type { CartAggregate, CartStatus } from "#commerce/carts/cart-aggregate.ts";
-import { statusOf } from "#commerce/carts/cart-status.ts";
+import { type CartAggregate, type CartStatus, statusOf } from "#commerce/carts/cart-aggregate.ts";
 import type { SessionCancellation } from "#commerce/carts/session-end.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { type Money, money } from "#foundation/money.ts";

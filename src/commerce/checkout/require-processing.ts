@@ -1,5 +1,5 @@
 /** Only a session that was submitted can be completed or fail. */
-import type { Expected } from "#commerce/carts/cart-status.ts";
+import type { Expected } from "#commerce/carts/cart-aggregate.ts";
 import type { SessionAggregate } from "./session-aggregate.ts";
 import { refuseSession, sessionStatusOf } from "./session-status.ts";
 

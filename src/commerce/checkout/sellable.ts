@@ -1,6 +1,5 @@
 /** Whether what is in a cart can be sold now: what a session holds of the stock, and what it is refused for. */
-import type { CartAggregate, StoredLine, StoredWarning } from "#commerce/carts/cart-aggregate.ts";
-import { refuse } from "#commerce/carts/cart-status.ts";
+import { type CartAggregate, refuse, type StoredLine, type StoredWarning } from "#commerce/carts/cart-aggregate.ts";
 import type { Shortage } from "#commerce/inventory/reservations.ts";
 import type { VariantQuantity } from "#commerce/inventory/stock-levels.ts";
 

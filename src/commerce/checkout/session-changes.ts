@@ -1,8 +1,14 @@
 /** What a buyer may still change while checking out, by the rules of carts: the address, the e-mail, how it is delivered, the code. */
 import { type CartPromotionApplyInput, promotionPlan, removalPlan } from "#commerce/carts/cart-promotion.ts";
-import { type CartDeliveryOptionSelectInput, deliveryPlan } from "#commerce/carts/select-delivery.ts";
-import { type CartAddressSetInput, checkInput, keepForBuyer, sealAddress } from "#commerce/carts/set-address.ts";
-import { emailFaults, replaceEmail } from "#commerce/carts/set-buyer.ts";
+import {
+  type CartAddressSetInput,
+  type CartDeliveryOptionSelectInput,
+  checkInput,
+  deliveryPlan,
+  keepForBuyer,
+  sealAddress,
+} from "#commerce/carts/set-delivery.ts";
+import { emailFaults, replaceEmail } from "#commerce/carts/market-and-buyer.ts";
 import { draftOf } from "#commerce/carts/cart-draft.ts";
 import type { CartCommandContext, PlanCart } from "#commerce/carts/change-cart.ts";
 import type { Transaction } from "#database/transaction.ts";

@@ -1,5 +1,5 @@
 /** The status of a session counts from the clock: one that is open past its time has expired, whether or not anybody has written that yet. */
-import type { Expected } from "#commerce/carts/cart-status.ts";
+import type { Expected } from "#commerce/carts/cart-aggregate.ts";
 import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
 import type { SessionAggregate, SessionStatus } from "./session-aggregate.ts";
 

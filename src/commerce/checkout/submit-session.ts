@@ -2,9 +2,8 @@
  * The buyer confirms an amount and gives something to pay it with. Everything is checked against what is for sale now, and what the order will need
  * is taken, before any money is asked for: from here on the checkout is frozen until the provider has answered.
  */
-import type { CartAggregate, StoredWarning } from "#commerce/carts/cart-aggregate.ts";
+import type { CartAggregate, Expected, StoredWarning } from "#commerce/carts/cart-aggregate.ts";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
-import type { Expected } from "#commerce/carts/cart-status.ts";
 import { type Faults, faultAt, integerFaults, requireNoFaults } from "#foundation/faults.ts";
 import { setHoldsEnd } from "#commerce/inventory/reservations.ts";
 import { startPayment } from "#commerce/payments/payment-rows.ts";

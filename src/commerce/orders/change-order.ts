@@ -1,11 +1,12 @@
 /**
- * What every change of an order has in common: the order is locked before it is read, its version is checked, what the change writes is read back,
- * the statuses that follow from it are derived, and the order is saved once, told of, and given its line in the timeline. Nothing else writes
- * `sales_order`.
+ * The one way to change an order: it locks the order before it reads it, checks its version, runs the change,
+ * reads back what the change wrote, derives the statuses, saves the order once, publishes its events and adds
+ * them to its timeline. Nothing else writes `sales_order`. Also changes a part by the part's id, and runs
+ * changes that no request asked for.
  */
 import { sql } from "kysely";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
-import type { Expected } from "#commerce/carts/cart-status.ts";
+import type { Expected } from "#commerce/carts/cart-aggregate.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { fail, Failure } from "#foundation/failure.ts";
 import type { ServiceEvents } from "#foundation/events.ts";
@@ -57,30 +58,30 @@ export interface OrderChange {
 
 export async function changeOrder(
   transaction: Transaction,
-  tenant: OrderCommandContext,
+  context: OrderCommandContext,
   { target, requireState, work }: OrderChange,
 ): Promise<OrderAggregate> {
-  const order = await lockOrder(transaction, tenant, target.orderId);
+  const order = await lockOrder(transaction, context, target.orderId);
   requireState?.(order);
-  return changeLocked(transaction, tenant, { order, expectedVersion: target.expectedVersion, work });
+  return changeLocked(transaction, context, { order, expectedVersion: target.expectedVersion, work });
 }
 
 /** The newest there is of it, and nobody else changes it until the end of the transaction. */
 export async function lockOrder(
   transaction: Transaction,
-  tenant: Pick<OrderCommandContext, "merchantId" | "buyerReference" | "actor">,
+  context: Pick<OrderCommandContext, "merchantId" | "buyerReference" | "actor">,
   orderId: string,
 ): Promise<OrderAggregate> {
   const locked = await transaction
     .selectFrom("salesOrder")
     .select("id")
     .where("id", "=", toId(orderId))
-    .where("merchantId", "=", tenant.merchantId)
+    .where("merchantId", "=", context.merchantId)
     .forNoKeyUpdate()
     .executeTakeFirst();
   // A statement of its own: one that waited for the lock would have read the lines from before.
   const order = locked === undefined ? undefined : (await findOrders(transaction, [locked.id])).get(locked.id);
-  if (order === undefined || isForeignOrder(order, tenant)) throw fail("order_not_found");
+  if (order === undefined || isForeignOrder(order, context)) throw fail("order_not_found");
   return order;
 }
 
@@ -105,27 +106,27 @@ export interface LockedChange extends Expected {
 /** Of an order that the caller has locked, and that is not saved twice. */
 export async function changeLocked(
   transaction: Transaction,
-  tenant: OrderCommandContext,
+  context: OrderCommandContext,
   { order, expectedVersion, work }: LockedChange,
 ): Promise<OrderAggregate> {
   if (expectedVersion !== null && expectedVersion !== undefined && expectedVersion !== order.version) throw refuseOrder("version_conflict", order);
   const outcome = await work(order);
-  return outcome === null ? order : saveOrder(transaction, tenant, { order, outcome });
+  return outcome === null ? order : saveOrder(transaction, context, { order, outcome });
 }
 
 async function saveOrder(
   transaction: Transaction,
-  tenant: OrderCommandContext,
+  context: OrderCommandContext,
   { order, outcome }: { readonly order: OrderAggregate; readonly outcome: OrderOutcome },
 ): Promise<OrderAggregate> {
-  await writeTimeline(transaction, tenant, { orderId: order.id, happenings: outcome.happenings });
+  await writeTimeline(transaction, context, { orderId: order.id, happenings: outcome.happenings });
   const read = (await findOrders(transaction, [order.id])).get(order.id);
   if (read === undefined) throw new Error(`Order ${order.id} was locked and is not there.`);
-  const patched = patch(read, outcome, tenant);
-  const after: OrderAggregate = { ...patched, ...deriveStatuses(patched), version: order.version + 1, updatedAt: tenant.now.toISOString() };
+  const patched = patch(read, outcome, context);
+  const after: OrderAggregate = { ...patched, ...deriveStatuses(patched), version: order.version + 1, updatedAt: context.now.toISOString() };
   await writeOrder(transaction, after);
-  const told = await noteCompletion(transaction, tenant, { before: order, after });
-  publishOrder(tenant, outcome.happenings, { before: order, after: told });
+  const told = await noteCompletion(transaction, context, { before: order, after });
+  publishOrder(context, outcome.happenings, { before: order, after: told });
   return told;
 }
 
@@ -183,7 +184,7 @@ const cause = { operationId: null, actor: "system", requestId: null } as const;
 export function changeAsSystem<Changed>(
   services: SystemServices,
   merchantId: string,
-  work: (transaction: Transaction, tenant: OrderCommandContext) => Promise<Changed>,
+  work: (transaction: Transaction, context: OrderCommandContext) => Promise<Changed>,
 ): Promise<Changed> {
   const { db, now, render, reindex, keyring, publicUrl, events } = services;
   return inTransaction(db, (transaction) =>
@@ -215,9 +216,9 @@ interface PartChange {
   readonly work: ChangeOrderWork;
 }
 
-export async function changePart(transaction: Transaction, tenant: OrderCommandContext, { orderId, work }: PartChange): Promise<OrderAggregate> {
+export async function changePart(transaction: Transaction, context: OrderCommandContext, { orderId, work }: PartChange): Promise<OrderAggregate> {
   try {
-    return await changeOrder(transaction, tenant, { target: { orderId }, work });
+    return await changeOrder(transaction, context, { target: { orderId }, work });
   } catch (error) {
     if (error instanceof Failure && error.code === "order_not_found") throw fail("resource_not_found");
     throw error;

@@ -1,5 +1,8 @@
-/** A submitted checkout becomes its order: at once where nothing is to be paid, else when its payment was authorised. */
-import type { Expected } from "#commerce/carts/cart-status.ts";
+/**
+ * A submitted checkout becomes its order: at once where nothing is to be paid, else when its payment was
+ * authorised.
+ */
+import type { Expected } from "#commerce/carts/cart-aggregate.ts";
 import { type LockedSession, lockSession } from "#commerce/checkout/change-session.ts";
 import { requireProcessing } from "#commerce/checkout/require-processing.ts";
 import { refuseSession } from "#commerce/checkout/session-status.ts";
@@ -11,23 +14,23 @@ import { changeAsSystem, type OrderCommandContext, type SystemServices } from ".
 import { placeOrder, toOrderPayment } from "./place-order.ts";
 
 /** A cart is saved once in a transaction: one that was priced differently on the way is placed in the next. */
-export async function submitCheckout(transaction: Transaction, tenant: OrderCommandContext, input: SessionSubmitInput): Promise<LockedSession> {
-  const { cart, session, isCartChanged } = await submitSession(transaction, tenant, input);
+export async function submitCheckout(transaction: Transaction, context: OrderCommandContext, input: SessionSubmitInput): Promise<LockedSession> {
+  const { cart, session, isCartChanged } = await submitSession(transaction, context, input);
   if (session.amountTotalMinor > 0 || isCartChanged) return { cart, session };
-  return placeOrder(transaction, tenant, { cart, session, payment: null });
+  return placeOrder(transaction, context, { cart, session, payment: null });
 }
 
 export interface SessionCompleteInput extends Expected {
   readonly sessionId: string;
 }
 
-export async function completeSession(transaction: Transaction, tenant: OrderCommandContext, input: SessionCompleteInput): Promise<LockedSession> {
-  const { cart, session } = await lockSession(transaction, tenant, input.sessionId);
-  requireProcessing(session, input, tenant.now);
+export async function completeSession(transaction: Transaction, context: OrderCommandContext, input: SessionCompleteInput): Promise<LockedSession> {
+  const { cart, session } = await lockSession(transaction, context, input.sessionId);
+  requireProcessing(session, input, context.now);
   const payment = await livePaymentOf(transaction, session.id);
   const isReady = payment === undefined ? session.amountTotalMinor === 0 : payment.status === "authorized";
-  if (!isReady) throw refuseSession("checkout_session_processing", session, { now: tenant.now });
-  return placeOrder(transaction, tenant, { cart, session, payment: payment === undefined ? null : toOrderPayment(payment) });
+  if (!isReady) throw refuseSession("checkout_session_processing", session, { now: context.now });
+  return placeOrder(transaction, context, { cart, session, payment: payment === undefined ? null : toOrderPayment(payment) });
 }
 
 /** Free checkouts that were submitted and not placed at once; gives how many. */
@@ -44,7 +47,7 @@ export function placeFreeCheckouts(services: SystemServices & { readonly signal?
         .orderBy("id")
         .limit(rowsMax)
         .execute(),
-    handle: ({ id, merchantId }) => changeAsSystem(services, merchantId, (transaction, tenant) => placeFree(transaction, tenant, id)),
+    handle: ({ id, merchantId }) => changeAsSystem(services, merchantId, (transaction, context) => placeFree(transaction, context, id)),
     signal,
   });
 }
@@ -54,9 +57,9 @@ interface FreeCheckout {
   readonly merchantId: string;
 }
 
-async function placeFree(transaction: Transaction, tenant: OrderCommandContext, sessionId: string): Promise<boolean> {
-  const { cart, session } = await lockSession(transaction, tenant, sessionId);
+async function placeFree(transaction: Transaction, context: OrderCommandContext, sessionId: string): Promise<boolean> {
+  const { cart, session } = await lockSession(transaction, context, sessionId);
   if (session.status !== "processing" || session.amountTotalMinor !== 0) return false;
-  await placeOrder(transaction, tenant, { cart, session, payment: null });
+  await placeOrder(transaction, context, { cart, session, payment: null });
   return true;
 }

@@ -1,11 +1,12 @@
 /**
- * A paid checkout becomes an order. Nothing is priced anew: the buyer gets what was confirmed, at the amount that was authorised. Everything that
- * the order will ever show of what it sold is copied here, and everything the session held is sold or redeemed, in one transaction.
+ * Turns a paid checkout into an order. Nothing is priced again: the buyer gets what was confirmed, at the
+ * amount that was authorized. The order copies everything that it will ever show of what it sold, its
+ * promotions included; what the session held is sold or redeemed in the same transaction.
  */
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
-import { completeCart } from "#commerce/carts/unlock-cart.ts";
+import { completeCart } from "#commerce/carts/cart-transitions.ts";
 import { type LockedSession, saveSession, tellSession } from "#commerce/checkout/change-session.ts";
 import { sellHeld } from "#commerce/inventory/reservations.ts";
 import type { PaymentRow } from "#commerce/payments/payment-rows.ts";
@@ -34,18 +35,18 @@ export interface PlacedOrder extends LockedSession {
 
 export async function placeOrder(
   transaction: Transaction,
-  tenant: OrderCommandContext,
+  context: OrderCommandContext,
   { cart, session, payment }: CheckoutToPlace,
 ): Promise<PlacedOrder> {
-  const { now } = tenant;
+  const { now } = context;
   const orderId = createId("order", now.getTime());
   const number = createOrderNumber();
   await redeemUses(transaction, { sessionId: session.id, orderId, now });
-  const allocated = await sellHeld(transaction, tenant, { sessionId: session.id, note: number });
+  const allocated = await sellHeld(transaction, context, { sessionId: session.id, note: number });
   const lines = toOrderLines(cart, { allocated, categories: await categoriesOf(transaction, cart), now });
-  await insertOrder(transaction, tenant, { id: orderId, number, cart, sessionId: session.id, lines, payment });
-  await insertLines(transaction, tenant, { orderId, lines });
-  await snapshotPolicies(transaction, tenant, {
+  await insertOrder(transaction, context, { id: orderId, number, cart, sessionId: session.id, lines, payment });
+  await insertLines(transaction, context, { orderId, lines });
+  await snapshotPolicies(transaction, context, {
     orderId,
     marketId: cart.marketId,
     country: cart.country,
@@ -54,13 +55,13 @@ export async function placeOrder(
   });
   if (payment !== null) await transaction.updateTable("payment").set({ orderId }).where("id", "=", payment.id).execute();
   const happenings: OrderEvent[] = [...paymentHappenings(payment), { type: "order.placed" }];
-  await writeTimeline(transaction, tenant, { orderId, happenings });
-  const completed = await saveSession(transaction, tenant, { session, patch: { status: "completed", completedAt: now, orderId } });
+  await writeTimeline(transaction, context, { orderId, happenings });
+  const completed = await saveSession(transaction, context, { session, patch: { status: "completed", completedAt: now, orderId } });
   const order = (await findOrders(transaction, [orderId])).get(orderId);
   if (order === undefined) throw new Error(`Order ${orderId} was placed and is not there.`);
-  publishOrder(tenant, happenings, { before: order, after: order });
-  const ordered = await completeCart(transaction, tenant, { cart, orderId });
-  tellSession(tenant, "checkout_session.completed", { before: session, after: completed, carts: { before: cart, after: ordered } });
+  publishOrder(context, happenings, { before: order, after: order });
+  const ordered = await completeCart(transaction, context, { cart, orderId });
+  tellSession(context, "checkout_session.completed", { before: session, after: completed, carts: { before: cart, after: ordered } });
   return { order, cart: ordered, session: completed };
 }
 
@@ -226,11 +227,8 @@ function createOrderNumber(): string {
   return `${characters.slice(0, groupLength)}-${characters.slice(groupLength)}`;
 }
 
-/** The promotions that an order is placed with: what each took off which of its lines, and what it was given for. */
-type PromotedLine = Pick<OrderLine, "id" | "productId" | "categoryIds" | "ordered"> & { readonly cartLineId: string };
-
-/** Those that count, by the order's own lines. */
-async function placedPromotions(transaction: Transaction, cart: CartAggregate, lines: readonly PromotedLine[]): Promise<OrderPromotion[]> {
+/** The promotions that count: what each took off which of the order's lines, and what it was given for. */
+async function placedPromotions(transaction: Transaction, cart: CartAggregate, lines: readonly PlacedLine[]): Promise<OrderPromotion[]> {
   const applied = cart.promotions.filter(({ state }) => state === "applied");
   const rules = await findPromotionRules(
     transaction,

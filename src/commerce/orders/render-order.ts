@@ -1,10 +1,10 @@
 /**
- * An order as the contract shows it: money with its currency, the address masked, the buyer under a name that means something with this merchant
- * only. Pure, and a snapshot: nothing of today's catalog is in it.
+ * An order as the contract shows it: money with its currency, the address masked, the buyer under a name that
+ * means something with this merchant only. Pure, and a snapshot: nothing of today's catalog is in it.
  */
 import { createHmac } from "node:crypto";
 import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
-import type { CartTotals } from "#commerce/carts/render-totals.ts";
+import type { CartTotals } from "#commerce/carts/render-promotion-state.ts";
 import { absoluteUrl, type ImageView } from "#commerce/catalog/render-product.ts";
 import type { PolicyType } from "#commerce/markets/change-policy.ts";
 import { chooseLocale } from "#foundation/locales.ts";

@@ -8,7 +8,7 @@ import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 import type { CartDraft } from "#commerce/carts/cart-draft.ts";
 import type { Offer } from "#commerce/carts/offer.ts";
 import { type NextCart, reprice } from "#commerce/carts/reprice.ts";
-import { tokenDigest } from "#commerce/carts/set-address.ts";
+import { tokenDigest } from "#commerce/carts/set-delivery.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import type { Row } from "#demo/rows/insert-rows.ts";
 import type { Keyring } from "#foundation/encryption.ts";

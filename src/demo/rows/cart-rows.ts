@@ -1,6 +1,5 @@
 /** The rows of carts that are made whole, and the statements that write any number of them: one a table. */
-import type { CartStatus, RevocationReason } from "#commerce/carts/cart-aggregate.ts";
-import { cartLifeMs } from "#commerce/carts/cart-status.ts";
+import { cartLifeMs, type CartStatus, type RevocationReason } from "#commerce/carts/cart-aggregate.ts";
 import type { NewCart } from "#demo/carts/new-cart.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { insertRows, type Row } from "./insert-rows.ts";

@@ -1,7 +1,6 @@
 /** Where carts go: the token that stands for an address, and the addresses that buyers keep. */
-import { findSavedAddresses, removeSavedAddress, type SavedAddress, savedAddressesMax } from "#commerce/carts/saved-addresses.ts";
-import { type CartAddressToken, setAddress } from "#commerce/carts/set-address.ts";
-import { setSavedAddress } from "#commerce/carts/set-saved-address.ts";
+import { findSavedAddresses, removeSavedAddress, type SavedAddress, savedAddressesMax } from "#commerce/addresses/saved-addresses.ts";
+import { type CartAddressToken, setAddress, setSavedAddress } from "#commerce/carts/set-delivery.ts";
 import { failAt } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import { callerOf, tenantOf } from "#graph/callers.ts";

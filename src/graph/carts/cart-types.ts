@@ -1,7 +1,7 @@
 /** The enums of carts, and the input types of their mutations. Types named `Public…` are bodies of REST operations. */
 import { z } from "zod";
 import { addressLengthMax as lengths } from "#commerce/addresses/postal-address.ts";
-import { noteMax } from "#commerce/carts/end-carts.ts";
+import { revocationNoteMax } from "#commerce/carts/cart-transitions.ts";
 import { linesMax } from "#commerce/carts/change-lines.ts";
 import { quantityMax } from "#commerce/carts/price-lines.ts";
 import { codeLengthMax } from "#commerce/promotions/choose-promotions.ts";
@@ -168,7 +168,7 @@ export const TransitionInput = builder.inputType("PublicCartTransitionRequest", 
   fields: (t) => ({
     expectedVersion: t.int({ required: true, description: seenVersion, validate: version }),
     reason: t.field({ type: RevocationReasonEnum, description: "Why it is done." }),
-    note: t.string({ description: "For the merchant; nothing personal.", validate: z.string().max(noteMax) }),
+    note: t.string({ description: "For the merchant; nothing personal.", validate: z.string().max(revocationNoteMax) }),
   }),
 });
 

@@ -1,10 +1,8 @@
 /** Carts as REST integrators and storefronts see them, and how they are found. */
-import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
+import { type CartAggregate, isGone } from "#commerce/carts/cart-aggregate.ts";
 import { isForeign } from "#commerce/carts/change-cart.ts";
-import { isGone } from "#commerce/carts/cart-status.ts";
 import { cartList, findCartByToken } from "#commerce/carts/find-carts.ts";
-import { type CartLineView, type CartView, offeredDelivery, toCart } from "#commerce/carts/render-cart.ts";
-import type { WarningView } from "#commerce/carts/warnings.ts";
+import { type CartLineView, type CartView, offeredDelivery, toCart, type WarningView } from "#commerce/carts/render-cart.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import { type Caller, callerOf, integrators, listedOwner, ownerOf, readers, tenantOf, unlessAnalyst } from "#graph/callers.ts";

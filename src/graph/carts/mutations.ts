@@ -2,12 +2,9 @@
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { applyPromotion, removePromotion } from "#commerce/carts/cart-promotion.ts";
 import { addLines, removeLines, updateLines } from "#commerce/carts/change-lines.ts";
-import { changeMarket } from "#commerce/carts/change-market.ts";
-import { createCart } from "#commerce/carts/create-cart.ts";
-import { revokeCart } from "#commerce/carts/end-carts.ts";
-import { mergeCarts } from "#commerce/carts/merge-carts.ts";
-import { selectDelivery } from "#commerce/carts/select-delivery.ts";
-import { setBuyer } from "#commerce/carts/set-buyer.ts";
+import { changeMarket, createCart, setBuyer } from "#commerce/carts/market-and-buyer.ts";
+import { mergeCarts, revokeCart } from "#commerce/carts/cart-transitions.ts";
+import { selectDelivery } from "#commerce/carts/set-delivery.ts";
 import { builder } from "#graph/builder.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { idempotencyKeyArgument, idempotencyKeyDescription } from "#graph/mutation.ts";

@@ -1,7 +1,6 @@
 /** The status of a cart by the clock, to the millisecond, and what may be done in which. */
 import { describe, expect, it } from "vitest";
-import type { CartAggregate, CartStatus } from "#commerce/carts/cart-aggregate.ts";
-import { isGone, isSessionOver, requireChangeable, statusOf } from "#commerce/carts/cart-status.ts";
+import { type CartAggregate, type CartStatus, isGone, isSessionOver, requireChangeable, statusOf } from "#commerce/carts/cart-aggregate.ts";
 import { Failure } from "#foundation/failure.ts";
 import { storedCart } from "./stored-cart.ts";
 

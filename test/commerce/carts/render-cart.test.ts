@@ -2,8 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { CartAggregate, WarningCode } from "#commerce/carts/cart-aggregate.ts";
 import { warningCodes } from "#commerce/carts/cart-aggregate.ts";
-import { type CartView, previousOf, toCart } from "#commerce/carts/render-cart.ts";
-import { toWarning } from "#commerce/carts/warnings.ts";
+import { type CartView, previousOf, toCart, toWarning } from "#commerce/carts/render-cart.ts";
 import { storedCart } from "./stored-cart.ts";
 
 const publicUrl = "https://shop.test";

@@ -1,14 +1,14 @@
 /**
- * Erases a buyer's addresses and e-mails wherever they lie, in one transaction: their data keys go, what is shown of them is reduced to the country, carts
- * that are still open lose them, the bodies of events that showed a part of them keep an id alone, and answers that were kept for retries are emptied. What
- * was bought, and for how much, stays.
+ * Erases a buyer's addresses and e-mails wherever they lie, in one transaction: their data keys go, what is
+ * shown of them is reduced to the country, carts that are still open lose them, the bodies of events that
+ * showed a part of them keep an id alone, and answers that were kept for retries are emptied. What was
+ * bought, and for how much, stays.
  */
 import { sql } from "kysely";
 import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
 import { draftOf } from "#commerce/carts/cart-draft.ts";
-import { statusOf } from "#commerce/carts/cart-status.ts";
+import { findCarts, statusOf } from "#commerce/carts/cart-aggregate.ts";
 import { applyPlan, type CartCommandContext, lockCart } from "#commerce/carts/change-cart.ts";
-import { findCarts } from "#commerce/carts/cart-aggregate.ts";
 import { emptyRecords, findRecords } from "#database/idempotency.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
@@ -30,18 +30,18 @@ interface Erasing {
   readonly isForced: boolean;
 }
 
-export async function eraseBuyer(transaction: Transaction, tenant: CartCommandContext, { finds, isForced }: Erasing): Promise<Erased> {
+export async function eraseBuyer(transaction: Transaction, context: CartCommandContext, { finds, isForced }: Erasing): Promise<Erased> {
   const { cartIds, orderIds, personalIds } = finds.scope;
-  const openCartIds = await requireNotUnderWay(transaction, tenant, { finds, isForced });
+  const openCartIds = await requireNotUnderWay(transaction, context, { finds, isForced });
   // First: carts are told of as they are then, which is without what is erased.
-  const personalData = await erasePersonalData(transaction, personalIds, tenant.now);
-  for (const cartId of openCartIds) await detach(transaction, tenant, cartId);
+  const personalData = await erasePersonalData(transaction, personalIds, context.now);
+  for (const cartId of openCartIds) await detach(transaction, context, cartId);
   return {
     personalData,
     carts: cartIds.length,
     orders: orderIds.length,
     eventBodies: await emptyEvents(transaction, [...cartIds, ...orderIds]),
-    keptAnswers: await emptyAnswers(transaction, tenant, finds),
+    keptAnswers: await emptyAnswers(transaction, context, finds),
   };
 }
 
@@ -68,11 +68,11 @@ async function requireNotUnderWay(transaction: Transaction, { now }: CartCommand
 }
 
 /** Priced anew: what it costs to send it is not known any more. */
-async function detach(transaction: Transaction, tenant: CartCommandContext, cartId: string): Promise<void> {
-  const cart = await lockCart(transaction, { ...tenant, isSystem: true }, cartId);
+async function detach(transaction: Transaction, context: CartCommandContext, cartId: string): Promise<void> {
+  const cart = await lockCart(transaction, { ...context, isSystem: true }, cartId);
   if (cart.address === null && cart.buyerEmail === null) return;
   const draft = { ...draftOf(cart), address: null, buyerEmailId: null };
-  await applyPlan(transaction, tenant, { cart, plan: () => ({ event: "cart.updated", draft }) });
+  await applyPlan(transaction, context, { cart, plan: () => ({ event: "cart.updated", draft }) });
 }
 
 /** A body that was cut off already looks like this: it has the id, and says that the rest is left out. */

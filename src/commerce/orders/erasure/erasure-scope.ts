@@ -1,6 +1,11 @@
-/** What is known of a buyer and where: from a cart, an order, an address token or the name a frontend gave the buyer, to all that hangs together. */
+/**
+ * Finds what is known of a buyer, from a cart, an order, an address token or the name that a frontend gave
+ * the buyer: carts, orders, personal data, and kept answers that contain any of it. Runs before the
+ * transaction of the erasure, because opening all kept answers of a merchant takes longer than a cart may be
+ * locked.
+ */
 import { sql } from "kysely";
-import { tokenDigest } from "#commerce/carts/set-address.ts";
+import { tokenDigest } from "#commerce/carts/set-delivery.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { findPersonalData, openPersonalData, type PersonalData } from "#commerce/addresses/personal-data.ts";

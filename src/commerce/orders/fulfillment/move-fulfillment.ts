@@ -1,5 +1,5 @@
-/** A fulfillment on its way: packed, handed over, followed, and brought to the buyer, or not. */
-import type { Expected } from "#commerce/carts/cart-status.ts";
+/** Moves a fulfillment: packs, ships, tracks, delivers, fails or cancels it. */
+import type { Expected } from "#commerce/carts/cart-aggregate.ts";
 import { isHttpsUrl } from "#commerce/catalog/catalog-fields.ts";
 import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -35,30 +35,30 @@ export const trackingNumberMax = 64;
 
 type Changing = Promise<ChangedPart>;
 
-export function packFulfillment(transaction: Transaction, tenant: OrderCommandContext, target: FulfillmentTarget): Changing {
-  return move(transaction, tenant, {
+export function packFulfillment(transaction: Transaction, context: OrderCommandContext, target: FulfillmentTarget): Changing {
+  return move(transaction, context, {
     target,
     name: "pack",
-    row: { packingStartedAt: tenant.now },
-    effect: async (moved) => takeUnits(transaction, tenant, moved),
+    row: { packingStartedAt: context.now },
+    effect: async (moved) => takeUnits(transaction, context, moved),
   });
 }
 
-export function shipFulfillment(transaction: Transaction, tenant: OrderCommandContext, input: FulfillmentShipInput): Changing {
+export function shipFulfillment(transaction: Transaction, context: OrderCommandContext, input: FulfillmentShipInput): Changing {
   const { tracking, estimatedDeliveryAt } = input;
-  requireNoFaults([...trackingFaults(tracking ?? {}), ...arrivalFaults(estimatedDeliveryAt ?? null, tenant.now)]);
-  return move(transaction, tenant, {
+  requireNoFaults([...trackingFaults(tracking ?? {}), ...arrivalFaults(estimatedDeliveryAt ?? null, context.now)]);
+  return move(transaction, context, {
     target: input,
     name: "ship",
     row: {
-      shippedAt: tenant.now,
+      shippedAt: context.now,
       estimatedDeliveryAt: estimatedDeliveryAt ?? null,
       trackingNumber: tracking?.number ?? null,
       trackingUrl: tracking?.url ?? null,
       ...(tracking?.carrier === null || tracking?.carrier === undefined ? {} : { carrier: tracking.carrier }),
     },
     effect: async (moved) => {
-      await takeUnits(transaction, tenant, moved);
+      await takeUnits(transaction, context, moved);
       await countUnits(transaction, moved, { shipped: 1 });
     },
   });
@@ -81,31 +81,31 @@ function arrivalFaults(estimatedAt: Date | null, now: Date): Faults {
   return [faultAt("/estimatedDeliveryAt", "out_of_range", `It must be in the future, and no more than ${arrivalDaysMax} days from now.`)];
 }
 
-export function trackFulfillment(transaction: Transaction, tenant: OrderCommandContext, input: FulfillmentTrackInput): Changing {
-  return move(transaction, tenant, {
+export function trackFulfillment(transaction: Transaction, context: OrderCommandContext, input: FulfillmentTrackInput): Changing {
+  return move(transaction, context, {
     target: input,
     name: input.status,
-    effect: async (moved) => (input.status === "returned_to_sender" ? takeBack(transaction, tenant, moved) : undefined),
+    effect: async (moved) => (input.status === "returned_to_sender" ? takeBack(transaction, context, moved) : undefined),
   });
 }
 
-export function deliverFulfillment(transaction: Transaction, tenant: OrderCommandContext, target: FulfillmentTarget): Changing {
-  return move(transaction, tenant, {
+export function deliverFulfillment(transaction: Transaction, context: OrderCommandContext, target: FulfillmentTarget): Changing {
+  return move(transaction, context, {
     target,
     name: "deliver",
-    row: { deliveredAt: tenant.now },
+    row: { deliveredAt: context.now },
     // What the buyer fetches leaves the house with its buyer.
     effect: async (moved) => countUnits(transaction, moved, { delivered: 1, shipped: moved.fulfillment.type === "pickup" ? 1 : 0 }),
   });
 }
 
-export function failFulfillment(transaction: Transaction, tenant: OrderCommandContext, target: FulfillmentTarget): Changing {
-  return move(transaction, tenant, { target, name: "fail", effect: async (moved) => replaceLost(transaction, tenant, moved) });
+export function failFulfillment(transaction: Transaction, context: OrderCommandContext, target: FulfillmentTarget): Changing {
+  return move(transaction, context, { target, name: "fail", effect: async (moved) => replaceLost(transaction, context, moved) });
 }
 
 /** What was taken from the stock for it stays with the order. */
-export function cancelFulfillment(transaction: Transaction, tenant: OrderCommandContext, target: FulfillmentTarget): Changing {
-  return move(transaction, tenant, { target, name: "cancel" });
+export function cancelFulfillment(transaction: Transaction, context: OrderCommandContext, target: FulfillmentTarget): Changing {
+  return move(transaction, context, { target, name: "cancel" });
 }
 
 interface MoveParts {
@@ -125,10 +125,10 @@ interface MoveParts {
   readonly effect?: (moved: Moved) => Promise<readonly OrderEvent[] | void>;
 }
 
-async function move(transaction: Transaction, tenant: OrderCommandContext, { target, name, row = {}, effect }: MoveParts): Changing {
+async function move(transaction: Transaction, context: OrderCommandContext, { target, name, row = {}, effect }: MoveParts): Changing {
   const { fulfillmentId: id, expectedVersion } = target;
-  const orderId = await orderIdOf(transaction, tenant, { part: "fulfillment", id });
-  const order = await changeOrder(transaction, tenant, {
+  const orderId = await orderIdOf(transaction, context, { part: "fulfillment", id });
+  const order = await changeOrder(transaction, context, {
     target: { orderId, expectedVersion },
     requireState: (found) => requireMove(found, fulfillmentOf(found, id), name),
     work: async (found) => {
@@ -137,7 +137,7 @@ async function move(transaction: Transaction, tenant: OrderCommandContext, { tar
       const { to, event } = fulfillmentMoves[name];
       await transaction
         .updateTable("fulfillment")
-        .set({ ...row, status: to, version: fulfillment.version + 1, updatedAt: tenant.now })
+        .set({ ...row, status: to, version: fulfillment.version + 1, updatedAt: context.now })
         .where("id", "=", id)
         .execute();
       return { happenings: [...(event === null ? [] : [{ type: event, id, previous: { status: fulfillment.status } }]), ...followed] };

@@ -1,7 +1,10 @@
-/** A payment and the order it is of, held together; and what of it can still be captured. */
+/**
+ * Captures or voids what was authorized, with the order of the payment locked: the provider is asked later,
+ * and its answer is written then.
+ */
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import type { Expected } from "#commerce/carts/cart-status.ts";
+import type { Expected } from "#commerce/carts/cart-aggregate.ts";
 import { requireNoFaults } from "#foundation/faults.ts";
 import { queueOperation } from "#commerce/payments/payment-operations.ts";
 import { money } from "#foundation/money.ts";
@@ -20,8 +23,8 @@ export interface PaymentOfOrder {
 }
 
 /** Whoever changes a payment locks its order; the version that is expected is the order's. */
-export async function lockWithOrder(transaction: Transaction, tenant: OrderCommandContext, paymentId: string): Promise<PaymentOfOrder> {
-  const order = await lockOrder(transaction, tenant, await orderIdOf(transaction, tenant, { part: "payment", id: paymentId }));
+export async function lockWithOrder(transaction: Transaction, context: OrderCommandContext, paymentId: string): Promise<PaymentOfOrder> {
+  const order = await lockOrder(transaction, context, await orderIdOf(transaction, context, { part: "payment", id: paymentId }));
   const payment = order.payments.find(({ id }) => id === paymentId);
   if (payment === undefined) throw fail("resource_not_found");
   return { order, payment };
@@ -44,13 +47,13 @@ interface PaymentCaptureInput extends PaymentTarget {
   readonly amount?: AmountInput | null | undefined;
 }
 
-export async function capturePayment(transaction: Transaction, tenant: OrderCommandContext, input: PaymentCaptureInput): Promise<OrderAggregate> {
+export async function capturePayment(transaction: Transaction, context: OrderCommandContext, input: PaymentCaptureInput): Promise<OrderAggregate> {
   requireNoFaults(amountFaults(input.amount));
-  const found = await lockWithOrder(transaction, tenant, input.paymentId);
+  const found = await lockWithOrder(transaction, context, input.paymentId);
   requireCurrency(found.order, input.amount);
   const amountMinor = amountToCapture(found, input.amount?.amountMinor);
-  const { merchantId, now, events } = tenant;
-  return changeLocked(transaction, tenant, {
+  const { merchantId, now, events } = context;
+  return changeLocked(transaction, context, {
     order: found.order,
     expectedVersion: input.expectedVersion,
     work: async () => {
@@ -76,17 +79,17 @@ function amountToCapture(found: PaymentOfOrder, asked: number | undefined): numb
 /** What is being captured already is captured. */
 export async function voidPayment(
   transaction: Transaction,
-  tenant: OrderCommandContext,
+  context: OrderCommandContext,
   { paymentId, expectedVersion }: PaymentTarget,
 ): Promise<OrderAggregate> {
-  const { order, payment } = await lockWithOrder(transaction, tenant, paymentId);
+  const { order, payment } = await lockWithOrder(transaction, context, paymentId);
   if (uncapturedMinor(payment) === 0)
     throw refuseOrder("invalid_state", order, { reason: "nothing_to_void", message: "Nothing is authorized and not captured." });
-  return changeLocked(transaction, tenant, {
+  return changeLocked(transaction, context, {
     order,
     expectedVersion,
     work: async () => {
-      await queueVoid(transaction, tenant, payment);
+      await queueVoid(transaction, context, payment);
       return { happenings: [] };
     },
   });
@@ -104,11 +107,11 @@ interface OwedAfter {
 /** The buyer's hold ends with what is owed. As long as anything is, all of it stays: it may still be captured. */
 export async function voidIfNothingOwed(
   transaction: Transaction,
-  tenant: Pick<OrderCommandContext, "merchantId" | "now" | "events">,
+  context: Pick<OrderCommandContext, "merchantId" | "now" | "events">,
   { order, reducedMinor = 0, refundMinor = 0 }: OwedAfter,
 ): Promise<void> {
   if (stillOwedMinor(order) - reducedMinor + refundMinor > 0) return;
-  for (const payment of order.payments) await queueVoid(transaction, tenant, payment);
+  for (const payment of order.payments) await queueVoid(transaction, context, payment);
 }
 
 async function queueVoid(

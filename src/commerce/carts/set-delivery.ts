@@ -5,19 +5,18 @@
 import { createHash } from "node:crypto";
 import { checkAddress } from "#commerce/addresses/check-address.ts";
 import { maskAddress, type MaskedAddress } from "#commerce/addresses/mask-address.ts";
-import { erasePersonalData, sealPersonalData } from "#commerce/addresses/personal-data.ts";
+import { erasePersonalData, openPersonalData, sealPersonalData } from "#commerce/addresses/personal-data.ts";
 import type { AddressLevel, PostalAddress, PostalAddressInput } from "#commerce/addresses/postal-address.ts";
 import { refuseAt } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { createId } from "#foundation/ids.ts";
-import type { CartAggregate } from "./cart-aggregate.ts";
+import { createId, toId } from "#foundation/ids.ts";
+import { type CartAggregate, type Expected, refuse, requireChangeable } from "./cart-aggregate.ts";
 import { draftOf } from "./cart-draft.ts";
-import { type Expected, refuse, requireChangeable } from "./cart-status.ts";
-import { applyPlan, type CartCommandContext, lockCart, type PlanCart } from "./change-cart.ts";
-import { type DeliveryOptionView, toDeliveryOptions } from "./render-cart.ts";
-import { type CartTotals, toTotals } from "./render-totals.ts";
+import { applyPlan, type CartCommandContext, changeCart, lockCart, type PlanCart } from "./change-cart.ts";
+import { atTime, type DeliveryOptionView, toDeliveryOptions } from "./render-cart.ts";
+import { type CartTotals, toTotals } from "./render-promotion-state.ts";
 import { addressLifeMs } from "./reprice.ts";
-import { keepAddress } from "./saved-addresses.ts";
+import { keepAddress } from "#commerce/addresses/saved-addresses.ts";
 
 export interface CartAddressSetInput extends Expected {
   readonly address: PostalAddressInput;
@@ -175,4 +174,65 @@ function serviceabilityOf(cart: CartAggregate): CartAddressToken["serviceability
   const undeliverableLineIds = undeliverable.map(({ id }) => id);
   if (!hasOptions) return { status: "no_delivery_options", undeliverableLineIds };
   return { status: undeliverable.length > 0 ? "partially_deliverable" : "deliverable", undeliverableLineIds };
+}
+
+/** Gives a cart an address that its buyer has kept, without its being typed again. The cart has a copy of its own, which goes with it. */
+interface CartSavedAddressSetInput extends Expected {
+  readonly savedAddressId: string;
+}
+
+export async function setSavedAddress(
+  transaction: Transaction,
+  tenant: CartCommandContext,
+  input: CartSavedAddressSetInput & { readonly cartId: string },
+): Promise<CartAddressToken> {
+  const cart = await lockCart(transaction, tenant, input.cartId);
+  requireChangeable(cart, input, tenant.now);
+  const row = await transaction
+    .selectFrom("personalData")
+    .selectAll()
+    .where("id", "=", toId(input.savedAddressId))
+    .where("merchantId", "=", tenant.merchantId)
+    .where("buyerReference", "=", cart.buyerReference)
+    .executeTakeFirst();
+  const kept = row === undefined ? undefined : openPersonalData(tenant.keyring, row);
+  if (kept?.kind !== "address") {
+    throw refuseAt("resource_not_found", "/savedAddressId", { code: "unknown", message: "The cart's buyer keeps no such address." });
+  }
+  return saveAddress(transaction, tenant, { cart, address: kept.address, level: kept.level, corrected: [] });
+}
+
+/** Chooses how a cart is delivered, among what is offered for its address. */
+export interface CartDeliveryOptionSelectInput extends Expected {
+  /** Null: none. */
+  readonly optionId?: string | null | undefined;
+}
+
+export function selectDelivery(
+  transaction: Transaction,
+  tenant: CartCommandContext,
+  input: CartDeliveryOptionSelectInput & { readonly cartId: string },
+): Promise<CartAggregate> {
+  return changeCart(transaction, tenant, { target: input, plan: deliveryPlan(input, tenant.now) });
+}
+
+/** Also for a cart that is being checked out. */
+export function deliveryPlan(input: Pick<CartDeliveryOptionSelectInput, "optionId">, now: Date): PlanCart {
+  const optionId = input.optionId ?? null;
+  return (cart) => {
+    if (optionId !== null && atTime(cart, now).address === null) throw refuse("invalid_state", cart, { now, reason: "address_required" });
+    return {
+      event: "cart.updated",
+      draft: { ...draftOf(cart), deliveryMethodId: optionId },
+      // Against what is offered after the change, not before it.
+      accept: ({ deliveryMethodId, deliveryOptions }) => {
+        if (deliveryMethodId === optionId) return;
+        const allowed = (deliveryOptions ?? []).map(({ id }) => id);
+        throw refuseAt("invalid_field", "/optionId", {
+          code: "unknown",
+          message: `It is not offered for the cart; offered are: ${allowed.join(", ") || "none"}.`,
+        });
+      },
+    };
+  };
 }

@@ -1,13 +1,13 @@
 /** Addresses that buyers keep for their next carts: found by the buyer's reference, shown masked, erased on request. */
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
-import { erasePersonalData, sealPersonalData } from "#commerce/addresses/personal-data.ts";
-import type { AddressLevel, PostalAddress } from "#commerce/addresses/postal-address.ts";
+import type { MaskedAddress } from "./mask-address.ts";
+import { erasePersonalData, sealPersonalData } from "./personal-data.ts";
+import type { AddressLevel, PostalAddress } from "./postal-address.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId, toId } from "#foundation/ids.ts";
-import type { CartCommandContext } from "./change-cart.ts";
+import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 
 export interface SavedAddress {
   readonly id: string;

@@ -1,0 +1,179 @@
+/** Opens a cart for a country, with lines or without. */
+import { localeFaults, toLocale } from "#commerce/catalog/catalog-fields.ts";
+import { faultAt, type Faults, refuseAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { createId } from "#foundation/ids.ts";
+import { isCountry } from "#foundation/locales.ts";
+import { isBuyerReference } from "#foundation/text.ts";
+import { erasePersonalData, openPersonalData, sealPersonalData } from "#commerce/addresses/personal-data.ts";
+import { isEmail } from "#commerce/addresses/address-text.ts";
+import { lineFaults, linesMax, type LineToAdd, toNewLines } from "./change-lines.ts";
+import { type CartAggregate, emailLifeMs, type Expected, requireChangeable } from "./cart-aggregate.ts";
+import { type CartDraft, draftOf } from "./cart-draft.ts";
+import { applyPlan, type CartCommandContext, lockCart, priceAnew, tell } from "./change-cart.ts";
+import { loadOffer } from "./offer.ts";
+import { insertCart } from "./save-cart.ts";
+import { warning } from "./price-lines.ts";
+
+export interface CartCreateInput {
+  /** The country that prices are taken for. */
+  readonly market: string;
+  /** Without it the market's own. */
+  readonly locale?: string | null | undefined;
+  /** Whom the cart belongs to, in the frontend's words. */
+  readonly buyerReference?: string | null | undefined;
+  readonly lines?: readonly LineToAdd[] | null | undefined;
+}
+
+export async function createCart(transaction: Transaction, tenant: CartCommandContext, input: CartCreateInput): Promise<CartAggregate> {
+  requireNoFaults(createFaults(input, tenant));
+  const { merchantId, now } = tenant;
+  const market = await requireCountry(transaction, tenant, input.market);
+  const cartId = createId("cart", now.getTime());
+  const draft: CartDraft = {
+    marketId: market.id,
+    country: input.market,
+    locale: input.locale === null || input.locale === undefined ? market.defaultLocale : toLocale(input.locale),
+    buyerReference: input.buyerReference ?? tenant.buyerReference,
+    buyerEmailId: null,
+    lines: [],
+    deliveryMethodId: null,
+    address: null,
+    addressTokenDigest: undefined,
+    promotionCodeId: null,
+    warnings: [],
+  };
+  const wanted = input.lines ?? [];
+  const variantIds = wanted.map(({ variantId }) => variantId);
+  const wants = { merchantId, marketId: market.id, variantIds, buyerReference: draft.buyerReference, code: null, heldBySessionId: null, now };
+  const offer = await loadOffer(transaction, wants);
+  const { next } = priceAnew({ ...draft, lines: toNewLines(wanted, { lines: [], offer, now }) }, { before: undefined, offer, now });
+  const after = await insertCart(transaction, { cartId, merchantId, next, now });
+  tell(tenant, ["cart.created"], { before: null, after });
+  return after;
+}
+
+function createFaults({ market, locale, buyerReference, lines }: CartCreateInput, tenant: CartCommandContext): Faults {
+  return [
+    ...(isCountry(market) ? [] : [faultAt("/market", "unknown_country", "It is not a country code of ISO 3166-1, in capitals.")]),
+    ...(locale === null || locale === undefined ? [] : localeFaults("/locale", locale)),
+    ...referenceFaults(buyerReference, tenant),
+    ...(lines === null || lines === undefined ? [] : lineFaults(lines, { min: 0, max: linesMax })),
+  ];
+}
+
+/** A frontend that serves one buyer cannot speak for another. */
+export function referenceFaults(reference: string | null | undefined, { buyerReference }: CartCommandContext): Faults {
+  if (reference === null || reference === undefined) return [];
+  if (!isBuyerReference(reference))
+    return [faultAt("/buyerReference", "pattern_mismatch", "It has 1 to 128 printable ASCII characters without space and @.")];
+  if (buyerReference !== null && buyerReference !== reference)
+    return [faultAt("/buyerReference", "not_allowed", "It is another buyer than X-Buyer-Reference names.")];
+  return [];
+}
+
+export interface MarketOfCountry {
+  readonly id: string;
+  readonly defaultLocale: string;
+}
+
+export async function requireCountry(transaction: Transaction, { merchantId }: CartCommandContext, country: string): Promise<MarketOfCountry> {
+  const market = await transaction
+    .selectFrom("marketCountry")
+    .innerJoin("market", "market.id", "marketCountry.marketId")
+    .select(["market.id", "market.defaultLocale"])
+    .where("marketCountry.merchantId", "=", merchantId)
+    .where("marketCountry.country", "=", country)
+    .executeTakeFirst();
+  if (market === undefined)
+    throw refuseAt("invalid_field", "/market", { code: "not_sold_there", message: "The merchant does not sell to this country." });
+  return market;
+}
+
+/** Takes a cart to another country: its lines are priced anew, and what is not sold there leaves it. */
+interface CartMarketChangeInput extends Expected {
+  /** ISO 3166-1 alpha-2. */
+  readonly market: string;
+}
+
+export async function changeMarket(
+  transaction: Transaction,
+  tenant: CartCommandContext,
+  input: CartMarketChangeInput & { readonly cartId: string },
+): Promise<CartAggregate> {
+  if (!isCountry(input.market)) requireNoFaults([faultAt("/market", "unknown_country", "It is not a country code of ISO 3166-1, in capitals.")]);
+  const cart = await lockCart(transaction, tenant, input.cartId);
+  requireChangeable(cart, input, tenant.now);
+  const market = await requireCountry(transaction, tenant, input.market);
+  // An address in another country than the cart's would be taxed as neither: it ends, and is erased at once.
+  const ended = cart.address !== null && cart.address.masked.countryCode !== input.market ? cart.address : null;
+  if (ended !== null) await erasePersonalData(transaction, [ended.id], tenant.now);
+  const draft = draftOf(cart);
+  const address = ended === null ? draft.address : null;
+  const warnings = ended === null ? [] : [warning("address_expired", null, {})];
+  return applyPlan(transaction, tenant, {
+    cart,
+    plan: () => ({ event: "cart.updated", draft: { ...draft, marketId: market.id, country: input.market, address, warnings } }),
+  });
+}
+
+/** The whole of it: what stands here replaces what was. */
+interface CartBuyerSetInput extends Expected {
+  /** Null: nobody known. */
+  readonly buyerReference?: string | null | undefined;
+  readonly email?: string | null | undefined;
+}
+
+const emailMax = 254;
+
+export async function setBuyer(
+  transaction: Transaction,
+  tenant: CartCommandContext,
+  input: CartBuyerSetInput & { readonly cartId: string },
+): Promise<CartAggregate> {
+  requireNoFaults(buyerFaults(input, tenant));
+  const cart = await lockCart(transaction, tenant, input.cartId);
+  requireChangeable(cart, input, tenant.now);
+  const buyerEmailId = await replaceEmail(transaction, tenant, { cart, email: input.email ?? null });
+  return applyPlan(transaction, tenant, {
+    cart,
+    plan: () => ({
+      event: "cart.updated",
+      draft: { ...draftOf(cart), buyerReference: input.buyerReference ?? null, buyerEmailId },
+    }),
+  });
+}
+
+function buyerFaults({ buyerReference, email }: CartBuyerSetInput, tenant: CartCommandContext): Faults {
+  return [...referenceFaults(buyerReference, tenant), ...emailFaults("/email", email)];
+}
+
+export function emailFaults(field: string, email: string | null | undefined): Faults {
+  const isMalformed = typeof email === "string" && !isEmail(email);
+  return [
+    ...textFaults(field, email, { max: emailMax }),
+    ...(isMalformed ? [faultAt(field, "pattern_mismatch", "It must be an e-mail address.")] : []),
+  ];
+}
+
+/** The same one stays, row and all. Another one takes its place, and the old one is erased at once: nothing points at it any more. */
+export async function replaceEmail(
+  transaction: Transaction,
+  { keyring, merchantId, now }: CartCommandContext,
+  { cart, email }: { readonly cart: CartAggregate; readonly email: string | null },
+): Promise<string | null> {
+  if (cart.buyerEmail !== null) {
+    const row = await transaction.selectFrom("personalData").selectAll().where("id", "=", cart.buyerEmail.id).executeTakeFirstOrThrow();
+    const present = openPersonalData(keyring, row);
+    if (present?.kind === "buyer_email" && present.email === email) return row.id;
+    await erasePersonalData(transaction, [row.id], now);
+  }
+  if (email === null) return null;
+  const id = createId("personalData", now.getTime());
+  const eraseAfter = new Date(now.getTime() + emailLifeMs);
+  await transaction
+    .insertInto("personalData")
+    .values(sealPersonalData(keyring, { id, merchantId, cartId: cart.id, kind: "buyer_email", email, now, eraseAfter }))
+    .execute();
+  return id;
+}
