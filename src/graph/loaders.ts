@@ -4,7 +4,7 @@
  */
 import DataLoader from "dataloader";
 import { findPersonalData, type SealedRow } from "#commerce/addresses/personal-data.ts";
-import { type CartAggregate, findCarts } from "#commerce/carts/cart-aggregate.ts";
+import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { findSessions, type SessionAggregate } from "#commerce/checkout/session-aggregate.ts";
 import type { AfterSalesFacts } from "#commerce/after-sales/option.ts";
 import { findAfterSalesFacts } from "#commerce/after-sales/read-facts.ts";
@@ -63,6 +63,7 @@ import {
 import { findEndpoints, findEndpointsOf, type WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts";
 import { findFixtures, type SealedFixture } from "#webhooks/endpoints/endpoint-secrets.ts";
 import { createSharedReads, type SharedReads } from "#database/shared-reads.ts";
+import { findCarts } from "#commerce/carts/find-carts.ts";
 
 export interface Loaders {
   /** Null: there is none. */

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
 import { draftOf } from "#commerce/carts/cart-draft.ts";
-import { type CartAggregate, findCarts } from "#commerce/carts/cart-aggregate.ts";
+import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { loadOffer } from "#commerce/carts/offer.ts";
 import { reprice } from "#commerce/carts/reprice.ts";
 import type { OpenDatabase } from "#database/connect.ts";
@@ -12,6 +12,7 @@ import { seedCarts } from "#demo/carts/seed-carts.ts";
 import { seedDemo } from "#demo/seed-demo.ts";
 import { createKeyring } from "#foundation/encryption.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
+import { findCarts } from "#commerce/carts/find-carts.ts";
 
 const now = new Date("2026-11-20T09:30:00.000Z");
 const keyring = createKeyring([{ id: "test", key: randomBytes(32) }]);

@@ -15,6 +15,7 @@ import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { type Row, insertRows } from "#demo/rows/insert-rows.ts";
 import { createId } from "#foundation/ids.ts";
 import { berlin, changeCart, deliveryOf, makeCart } from "#test/operations/cart-calls.ts";
+import { findCarts } from "#commerce/carts/find-carts.ts";
 import type { World } from "./world.ts";
 
 type Counted = "canceled" | "allocated" | "shipped" | "delivered" | "returnRequested" | "returned" | "refunded";

@@ -1,5 +1,14 @@
 /** What is wanted of a cart, before it is known what it costs: the part of it that callers decide. */
-import type { CartAggregate, StoredAddress, StoredLine, StoredWarning } from "./cart-aggregate.ts";
+import type { PricedCart } from "#commerce/pricing/price-cart.ts";
+import {
+  type CartAggregate,
+  codeOf,
+  type StoredAddress,
+  type StoredLine,
+  type StoredOption,
+  type StoredPromotion,
+  type StoredWarning,
+} from "./cart-aggregate.ts";
 
 export interface DraftLine {
   readonly id: string;
@@ -42,6 +51,23 @@ export function draftOf(cart: CartAggregate): CartDraft {
   };
 }
 
-export function codeOf(cart: CartAggregate): CartAggregate["promotions"][number] | undefined {
-  return cart.promotions.find(({ trigger }) => trigger === "code");
+export const addressLifeMs = 30 * 60_000;
+
+/** What is stored of a cart but for its status and times. */
+export interface NextCart {
+  readonly marketId: string;
+  readonly country: string;
+  readonly currency: string;
+  readonly taxIncluded: boolean;
+  readonly locale: string;
+  readonly buyerReference: string | null;
+  readonly buyerEmailId: string | null;
+  readonly priced: Omit<PricedCart, "lines" | "discounts">;
+  readonly lines: readonly StoredLine[];
+  readonly promotions: readonly StoredPromotion[];
+  readonly deliveryMethodId: string | null;
+  readonly deliveryOptions: readonly StoredOption[] | null;
+  readonly address: StoredAddress | null;
+  readonly addressTokenDigest: Uint8Array | undefined;
+  readonly warnings: readonly StoredWarning[];
 }

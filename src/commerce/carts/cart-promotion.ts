@@ -3,10 +3,9 @@ import { failAt, fail } from "#foundation/failure.ts";
 import { money } from "#foundation/money.ts";
 import { codeLengthMax, normalizeCode, type Refusal } from "#commerce/promotions/choose-promotions.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { type CartAggregate, cartConflict, type Expected, refuse } from "./cart-aggregate.ts";
-import { codeOf, draftOf } from "./cart-draft.ts";
+import { atTime, type CartAggregate, cartConflict, codeOf, type Expected, refuse } from "./cart-aggregate.ts";
+import { draftOf } from "./cart-draft.ts";
 import { type CartPlan, type CartCommandContext, changeCart, type PlanCart } from "./change-cart.ts";
-import { atTime } from "./render-cart.ts";
 import { type PromotionStateView, toPromotionState } from "./render-promotion-state.ts";
 
 export interface CartPromotionApplyInput extends Expected {

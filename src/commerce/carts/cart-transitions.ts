@@ -7,22 +7,23 @@ import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { type RenderSubject, withOutbox } from "#webhooks/outbox.ts";
 import { createId, toId } from "#foundation/ids.ts";
 import {
+  atTime,
   type CartAggregate,
   cartLifeMs,
+  codeOf,
   emailLifeMs,
   type Expected,
-  findCarts,
   requireChangeable,
   type RevocationReason,
   statusOf,
+  warning,
 } from "./cart-aggregate.ts";
 import { applyPlan, type CartCommandContext, lockCart, readBack, tell } from "./change-cart.ts";
-import { type CartEnd, endCart } from "./save-cart.ts";
 import { expireSession } from "./session-end.ts";
-import { addressLifeMs } from "./reprice.ts";
-import { type CartDraft, codeOf, type DraftLine, draftOf } from "./cart-draft.ts";
+import { addressLifeMs, type CartDraft, type DraftLine, draftOf } from "./cart-draft.ts";
 import { linesMax } from "./change-lines.ts";
-import { quantityMax, warning } from "./price-lines.ts";
+import { quantityMax } from "./price-lines.ts";
+import { findCarts } from "./find-carts.ts";
 
 export interface CartTransitionInput {
   /** The version that the caller has seen: what is destroyed should have been. */
@@ -241,4 +242,36 @@ function mergedLines(present: readonly DraftLine[], source: CartAggregate): Draf
   }
   if (lines.size > linesMax) requireNoFaults([faultAt("/sourceCartId", "too_long", `Together they would have more than ${linesMax} lines.`)]);
   return [...lines.values()];
+}
+
+export interface CartEnd {
+  readonly cart: CartAggregate;
+  readonly status: "revoked" | "expired" | "merged";
+  readonly revocation?: { readonly reason: string; readonly note: string | null };
+  readonly mergedIntoCartId?: string;
+  readonly now: Date;
+}
+
+/** Ends a cart: its address goes, and with it what only an address tells. That it had run out before is still told. */
+export async function endCart(transaction: Transaction, { cart, status, revocation, mergedIntoCartId, now }: CartEnd): Promise<void> {
+  const { warnings } = atTime(cart, now);
+  const { rows } = await sql`
+    with saved as (
+      update cart set status = ${status}, version = version + 1, updated_at = ${now},
+        ended_at = ${status === "expired" ? null : now}::timestamptz,
+        revocation_reason = ${revocation?.reason ?? null}, revocation_note = ${revocation?.note ?? null}, merged_into_cart_id = ${mergedIntoCartId ?? null},
+        address_id = null, address_token_digest = null, address_expires_at = null, address_expires_at_max = null, delivery_options = null,
+        warnings = ${JSON.stringify(warnings)}::jsonb, delivery_method_id = null, shipping_minor = null, shipping_discount_minor = 0, tax_minor = null,
+        discount_minor = discount_minor - shipping_discount_minor, total_minor = subtotal_minor - discount_minor + shipping_discount_minor
+      where id = ${cart.id} and version = ${cart.version} returning id),
+    lines as (
+      update cart_line set tax_minor = null, total_minor = subtotal_minor - discount_minor where cart_id = ${cart.id} and tax_minor is not null),
+    promotions as (
+      update cart_promotion p set discount_minor = p.discount_minor - s.amount,
+        allocations = (select coalesce(jsonb_agg(a), '[]') from jsonb_array_elements(p.allocations) a where a->>'lineId' is not null)
+      from (select cart_id, promotion_id, (a->>'amountMinor')::bigint as amount from cart_promotion, jsonb_array_elements(allocations) a
+        where cart_id = ${cart.id} and a->>'lineId' is null) s
+      where p.cart_id = s.cart_id and p.promotion_id = s.promotion_id)
+    select id from saved`.execute(transaction);
+  if (rows.length !== 1) throw new Error(`Cart ${cart.id} was locked at version ${cart.version} and has another now.`);
 }

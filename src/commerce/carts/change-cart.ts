@@ -13,22 +13,14 @@ import { fail, failAt } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { toId } from "#foundation/ids.ts";
-import {
-  type CartAggregate,
-  type CartRow,
-  cartsQuery,
-  type Expected,
-  findCarts,
-  isGone,
-  requireChangeable,
-  type StoredWarning,
-} from "./cart-aggregate.ts";
-import { type CartDraft, codeOf } from "./cart-draft.ts";
+import { type CartAggregate, codeOf, type Expected, isForeign, isGone, requireChangeable, type StoredWarning } from "./cart-aggregate.ts";
+import type { CartDraft, NextCart } from "./cart-draft.ts";
 import { loadOffer, type Offer, type Wanted } from "./offer.ts";
 import { previousOf } from "./render-cart.ts";
-import { reprice, type NextCart } from "./reprice.ts";
+import { reprice } from "./reprice.ts";
 import { updateCart } from "./save-cart.ts";
 import { expireSession } from "./session-end.ts";
+import { type CartRow, cartsQuery, findCarts } from "./find-carts.ts";
 
 /** For whom a cart changes. */
 export interface CartCommandContext extends CommandContext {
@@ -92,11 +84,6 @@ export async function tryLockCart(transaction: Transaction, tenant: CartCommandC
 
 const writeLock = (): RawBuilder<unknown> =>
   sql`select c.id from cart c where c.id = ${parameter("id")} and c.merchant_id = ${parameter("merchantId")} for no key update`;
-
-/** A frontend that serves a buyer sees no cart of another; a cart without a buyer belongs to whoever knows its id. */
-export function isForeign(cart: Pick<CartAggregate, "buyerReference">, buyerReference: string | null): boolean {
-  return buyerReference !== null && cart.buyerReference !== null && cart.buyerReference !== buyerReference;
-}
 
 /** The checkout session that has the cart after the change. */
 export interface CartHolder {

@@ -8,12 +8,11 @@ import { isBuyerReference } from "#foundation/text.ts";
 import { erasePersonalData, openPersonalData, sealPersonalData } from "#commerce/addresses/personal-data.ts";
 import { isEmail } from "#commerce/addresses/address-text.ts";
 import { lineFaults, linesMax, type LineToAdd, toNewLines } from "./change-lines.ts";
-import { type CartAggregate, emailLifeMs, type Expected, requireChangeable } from "./cart-aggregate.ts";
+import { type CartAggregate, emailLifeMs, type Expected, requireChangeable, warning } from "./cart-aggregate.ts";
 import { type CartDraft, draftOf } from "./cart-draft.ts";
 import { applyPlan, type CartCommandContext, lockCart, priceAnew, tell } from "./change-cart.ts";
 import { loadOffer } from "./offer.ts";
 import { insertCart } from "./save-cart.ts";
-import { warning } from "./price-lines.ts";
 
 export interface CartCreateInput {
   /** The country that prices are taken for. */

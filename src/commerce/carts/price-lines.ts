@@ -1,7 +1,7 @@
 /** Takes each wanted line to what is for sale now: today's price and texts, no more than there is; and says what changed by that. */
 import { chooseLocale } from "#foundation/locales.ts";
 import { money } from "#foundation/money.ts";
-import type { LineDisplay, StoredWarning, WarningCode } from "./cart-aggregate.ts";
+import { type LineDisplay, type StoredWarning, warning } from "./cart-aggregate.ts";
 import type { CartDraft, DraftLine } from "./cart-draft.ts";
 import type { Offer, OfferedVariant } from "./offer.ts";
 
@@ -129,8 +129,4 @@ function displayOf(variant: OfferedVariant, draft: CartDraft, offer: Offer): Lin
     variantTitle: labels.length > 0 ? labels.join(" / ") : null,
     image: image === null ? null : { url: image.url, alt: named(image.alts), width: image.width, height: image.height },
   };
-}
-
-export function warning(code: WarningCode, lineId: string | null, data: Readonly<Record<string, unknown>>): StoredWarning {
-  return { code, lineId, data };
 }

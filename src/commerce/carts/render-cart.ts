@@ -7,6 +7,7 @@ import { absoluteUrl, type ImageView } from "#commerce/catalog/render-product.ts
 import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
 import { type Money, money } from "#foundation/money.ts";
 import {
+  atTime,
   type CartAggregate,
   type CartStatus,
   isSessionOver,
@@ -17,7 +18,6 @@ import {
   type StoredWarning,
   type WarningCode,
 } from "./cart-aggregate.ts";
-import { warning } from "./price-lines.ts";
 import { type CartTotals, type PromotionStateView, toPromotionState, toTotals } from "./render-promotion-state.ts";
 
 export interface CartLineView {
@@ -128,31 +128,6 @@ export function previousOf(
 function isDifferent(was: CartView, is: CartView, name: keyof CartView): boolean {
   if (name !== "promotion") return JSON.stringify(was[name]) !== JSON.stringify(is[name]);
   return JSON.stringify({ ...was.promotion, cartVersion: is.version }) !== JSON.stringify(is.promotion);
-}
-
-/** A checkout under way holds its address, and what has become an order stays what it was. */
-const lapsing: ReadonlySet<CartStatus> = new Set(["active", "expired"]);
-
-/** An address that has run out takes with it what only an address tells: shipping, tax and the delivery options. */
-export function atTime(cart: CartAggregate, now: Date): CartAggregate {
-  if (cart.address === null || new Date(cart.address.expiresAt) > now || !lapsing.has(statusOf(cart, now))) return cart;
-  return {
-    ...cart,
-    address: null,
-    deliveryOptions: null,
-    deliveryMethodId: null,
-    shippingMinor: null,
-    shippingDiscountMinor: 0,
-    taxMinor: null,
-    discountMinor: cart.discountMinor - cart.shippingDiscountMinor,
-    totalMinor: cart.subtotalMinor - cart.discountMinor + cart.shippingDiscountMinor,
-    lines: cart.lines.map((line) => ({ ...line, taxMinor: null, totalMinor: line.subtotalMinor - line.discountMinor })),
-    promotions: cart.promotions.map((promotion) => {
-      const allocations = promotion.allocations.filter(({ lineId }) => lineId !== null);
-      return { ...promotion, allocations, discountMinor: allocations.reduce((sum, { amountMinor }) => sum + amountMinor, 0) };
-    }),
-    warnings: [...cart.warnings, warning("address_expired", null, {})],
-  };
 }
 
 const availableMax = 100;

@@ -2,8 +2,7 @@
 import type { PromotionKind, RefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import { chooseLocale } from "#foundation/locales.ts";
 import { type Money, money } from "#foundation/money.ts";
-import type { CartAggregate, ReadPromotion } from "./cart-aggregate.ts";
-import { codeOf } from "./cart-draft.ts";
+import { type CartAggregate, codeOf, type ReadPromotion } from "./cart-aggregate.ts";
 
 export interface PromotionView {
   readonly id: string;

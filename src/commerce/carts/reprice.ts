@@ -5,31 +5,19 @@
 import { priceCart, type PricedCart } from "#commerce/pricing/price-cart.ts";
 import { type Choice, choosePromotions, type Refusal } from "#commerce/promotions/choose-promotions.ts";
 import { chooseLocale } from "#foundation/locales.ts";
-import type { CartAggregate, StoredAddress, StoredLine, StoredOption, StoredPromotion, StoredWarning } from "./cart-aggregate.ts";
-import { type CartDraft, codeOf } from "./cart-draft.ts";
+import {
+  type CartAggregate,
+  codeOf,
+  type StoredAddress,
+  type StoredLine,
+  type StoredOption,
+  type StoredPromotion,
+  type StoredWarning,
+  warning,
+} from "./cart-aggregate.ts";
+import { addressLifeMs, type CartDraft, type NextCart } from "./cart-draft.ts";
 import type { Offer, OfferedMarket } from "./offer.ts";
-import { offerLines, type OfferedLine, warning } from "./price-lines.ts";
-
-export const addressLifeMs = 30 * 60_000;
-
-/** What is stored of a cart but for its status and times. */
-export interface NextCart {
-  readonly marketId: string;
-  readonly country: string;
-  readonly currency: string;
-  readonly taxIncluded: boolean;
-  readonly locale: string;
-  readonly buyerReference: string | null;
-  readonly buyerEmailId: string | null;
-  readonly priced: Omit<PricedCart, "lines" | "discounts">;
-  readonly lines: readonly StoredLine[];
-  readonly promotions: readonly StoredPromotion[];
-  readonly deliveryMethodId: string | null;
-  readonly deliveryOptions: readonly StoredOption[] | null;
-  readonly address: StoredAddress | null;
-  readonly addressTokenDigest: Uint8Array | undefined;
-  readonly warnings: readonly StoredWarning[];
-}
+import { type OfferedLine, offerLines } from "./price-lines.ts";
 
 export interface Repriced {
   readonly next: NextCart;

@@ -5,9 +5,9 @@
 import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import { prepareStatement, parameter } from "#database/prepared-template.ts";
 import { runPipelined, type Transaction } from "#database/transaction.ts";
-import { type CartAggregate, cartLifeMs, type CartRow, cartsQuery, emailLifeMs, type StoredLine, type StoredPromotion } from "./cart-aggregate.ts";
-import { atTime } from "./render-cart.ts";
-import type { NextCart } from "./reprice.ts";
+import { type CartAggregate, cartLifeMs, emailLifeMs, type StoredLine, type StoredPromotion } from "./cart-aggregate.ts";
+import { type CartRow, cartsQuery } from "./find-carts.ts";
+import type { NextCart } from "./cart-draft.ts";
 
 export interface CartSave {
   readonly cartId: string;
@@ -163,36 +163,4 @@ function promotionsWritten(): RawBuilder<unknown> {
   coded as (
     insert into ${target} ${promotionsFrom("code")}
     on conflict (cart_id) where trigger = 'code' do update set promotion_id = excluded.promotion_id, promotion_code_id = excluded.promotion_code_id, ${amounts})`;
-}
-
-export interface CartEnd {
-  readonly cart: CartAggregate;
-  readonly status: "revoked" | "expired" | "merged";
-  readonly revocation?: { readonly reason: string; readonly note: string | null };
-  readonly mergedIntoCartId?: string;
-  readonly now: Date;
-}
-
-/** Ends a cart: its address goes, and with it what only an address tells. That it had run out before is still told. */
-export async function endCart(transaction: Transaction, { cart, status, revocation, mergedIntoCartId, now }: CartEnd): Promise<void> {
-  const { warnings } = atTime(cart, now);
-  const { rows } = await sql`
-    with saved as (
-      update cart set status = ${status}, version = version + 1, updated_at = ${now},
-        ended_at = ${status === "expired" ? null : now}::timestamptz,
-        revocation_reason = ${revocation?.reason ?? null}, revocation_note = ${revocation?.note ?? null}, merged_into_cart_id = ${mergedIntoCartId ?? null},
-        address_id = null, address_token_digest = null, address_expires_at = null, address_expires_at_max = null, delivery_options = null,
-        warnings = ${JSON.stringify(warnings)}::jsonb, delivery_method_id = null, shipping_minor = null, shipping_discount_minor = 0, tax_minor = null,
-        discount_minor = discount_minor - shipping_discount_minor, total_minor = subtotal_minor - discount_minor + shipping_discount_minor
-      where id = ${cart.id} and version = ${cart.version} returning id),
-    lines as (
-      update cart_line set tax_minor = null, total_minor = subtotal_minor - discount_minor where cart_id = ${cart.id} and tax_minor is not null),
-    promotions as (
-      update cart_promotion p set discount_minor = p.discount_minor - s.amount,
-        allocations = (select coalesce(jsonb_agg(a), '[]') from jsonb_array_elements(p.allocations) a where a->>'lineId' is not null)
-      from (select cart_id, promotion_id, (a->>'amountMinor')::bigint as amount from cart_promotion, jsonb_array_elements(allocations) a
-        where cart_id = ${cart.id} and a->>'lineId' is null) s
-      where p.cart_id = s.cart_id and p.promotion_id = s.promotion_id)
-    select id from saved`.execute(transaction);
-  if (rows.length !== 1) throw new Error(`Cart ${cart.id} was locked at version ${cart.version} and has another now.`);
 }

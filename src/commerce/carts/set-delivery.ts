@@ -2,7 +2,6 @@
  * Gives a cart the address it ships to. The address is kept encrypted and is never answered with; what comes back is a token that stands for it,
  * is bound to the cart, and ends with the cart, the next address, or half an hour without a change.
  */
-import { createHash } from "node:crypto";
 import { checkAddress } from "#commerce/addresses/check-address.ts";
 import { maskAddress, type MaskedAddress } from "#commerce/addresses/mask-address.ts";
 import { erasePersonalData, openPersonalData, sealPersonalData } from "#commerce/addresses/personal-data.ts";
@@ -10,13 +9,13 @@ import type { AddressLevel, PostalAddress, PostalAddressInput } from "#commerce/
 import { refuseAt } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId, toId } from "#foundation/ids.ts";
-import { type CartAggregate, type Expected, refuse, requireChangeable } from "./cart-aggregate.ts";
-import { draftOf } from "./cart-draft.ts";
+import { atTime, type CartAggregate, type Expected, refuse, requireChangeable } from "./cart-aggregate.ts";
+import { addressLifeMs, draftOf } from "./cart-draft.ts";
 import { applyPlan, type CartCommandContext, changeCart, lockCart, type PlanCart } from "./change-cart.ts";
-import { atTime, type DeliveryOptionView, toDeliveryOptions } from "./render-cart.ts";
+import { type DeliveryOptionView, toDeliveryOptions } from "./render-cart.ts";
 import { type CartTotals, toTotals } from "./render-promotion-state.ts";
-import { addressLifeMs } from "./reprice.ts";
 import { keepAddress } from "#commerce/addresses/saved-addresses.ts";
+import { tokenDigest } from "./find-carts.ts";
 
 export interface CartAddressSetInput extends Expected {
   readonly address: PostalAddressInput;
@@ -135,11 +134,6 @@ export async function sealAddress(
     },
   });
   return { token, plan };
-}
-
-/** A token is kept as its digest: who reads the database can use none. */
-export function tokenDigest(token: string): Buffer {
-  return createHash("sha256").update(token).digest();
 }
 
 interface Issued {

@@ -3,12 +3,10 @@
  * that nobody can guess. All of it, or nothing.
  */
 import { randomBytes } from "node:crypto";
-import { type CartAggregate, type Expected, refuse, requireChangeable, statusOf } from "#commerce/carts/cart-aggregate.ts";
-import { draftOf } from "#commerce/carts/cart-draft.ts";
+import { atTime, type CartAggregate, type Expected, refuse, requireChangeable, statusOf } from "#commerce/carts/cart-aggregate.ts";
+import { draftOf, type NextCart } from "#commerce/carts/cart-draft.ts";
 import { applyPlan, lockCart } from "#commerce/carts/change-cart.ts";
 import { findCartByToken } from "#commerce/carts/find-carts.ts";
-import { atTime } from "#commerce/carts/render-cart.ts";
-import type { NextCart } from "#commerce/carts/reprice.ts";
 import { type Faults, integerFaults, refuseAt, requireNoFaults } from "#foundation/faults.ts";
 import { holdStock } from "#commerce/inventory/reservations.ts";
 import type { Transaction } from "#database/transaction.ts";

@@ -1,11 +1,11 @@
 /** Writes the end of sessions that the clock has ended already. One that is being paid is not among them: its payment ends it. */
 import { sql } from "kysely";
-import { findCarts } from "#commerce/carts/cart-aggregate.ts";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { Database } from "#database/connect.ts";
 import { handleDueRows } from "#database/due-rows.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { type RenderSubject, withOutbox } from "#webhooks/outbox.ts";
+import { findCarts } from "#commerce/carts/find-carts.ts";
 import { readSession } from "./change-session.ts";
 import { releaseSession } from "./end-session.ts";
 

@@ -5,14 +5,14 @@
 import { maskAddress } from "#commerce/addresses/mask-address.ts";
 import { sealPersonalData } from "#commerce/addresses/personal-data.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
-import type { CartDraft } from "#commerce/carts/cart-draft.ts";
+import type { CartDraft, NextCart } from "#commerce/carts/cart-draft.ts";
 import type { Offer } from "#commerce/carts/offer.ts";
-import { type NextCart, reprice } from "#commerce/carts/reprice.ts";
-import { tokenDigest } from "#commerce/carts/set-delivery.ts";
+import { reprice } from "#commerce/carts/reprice.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import type { Row } from "#demo/rows/insert-rows.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
+import { tokenDigest } from "#commerce/carts/find-carts.ts";
 
 export interface CartWish {
   readonly merchantId: string;

@@ -1,6 +1,5 @@
 /** Carts as REST integrators and storefronts see them, and how they are found. */
-import { type CartAggregate, isGone } from "#commerce/carts/cart-aggregate.ts";
-import { isForeign } from "#commerce/carts/change-cart.ts";
+import { type CartAggregate, isForeign, isGone } from "#commerce/carts/cart-aggregate.ts";
 import { cartList, findCartByToken } from "#commerce/carts/find-carts.ts";
 import { type CartLineView, type CartView, offeredDelivery, toCart, type WarningView } from "#commerce/carts/render-cart.ts";
 import { fail } from "#foundation/failure.ts";

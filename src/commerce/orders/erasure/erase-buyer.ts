@@ -7,11 +7,12 @@
 import { sql } from "kysely";
 import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
 import { draftOf } from "#commerce/carts/cart-draft.ts";
-import { findCarts, statusOf } from "#commerce/carts/cart-aggregate.ts";
+import { statusOf } from "#commerce/carts/cart-aggregate.ts";
 import { applyPlan, type CartCommandContext, lockCart } from "#commerce/carts/change-cart.ts";
 import { emptyRecords, findRecords } from "#database/idempotency.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
+import { findCarts } from "#commerce/carts/find-carts.ts";
 import { type ErasureFinds, whoWasTold } from "./erasure-scope.ts";
 
 export interface Erased {

@@ -5,7 +5,6 @@
  * locked.
  */
 import { sql } from "kysely";
-import { tokenDigest } from "#commerce/carts/set-delivery.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { findPersonalData, openPersonalData, type PersonalData } from "#commerce/addresses/personal-data.ts";
@@ -14,6 +13,7 @@ import { findRecords, type RecordKey } from "#database/idempotency.ts";
 import { DecryptionFailed, type Keyring } from "#foundation/encryption.ts";
 import { maskAddress, maskEmail } from "#commerce/addresses/mask-address.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
+import { tokenDigest } from "#commerce/carts/find-carts.ts";
 
 /** A buyer's reference means something with one merchant alone. */
 export type ErasureTarget =
