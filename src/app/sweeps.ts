@@ -7,7 +7,7 @@ import { sweepRequests } from "#access/request-log.ts";
 import { sweepStaffSessions } from "#access/people/staff-sessions.ts";
 import { eraseDue } from "#commerce/addresses/personal-data.ts";
 import { expireCarts } from "#commerce/carts/cart-transitions.ts";
-import { expireSessions } from "#commerce/checkout/expire-sessions.ts";
+import { expireSessions } from "#commerce/checkout/release-sessions.ts";
 import { endDuePromotions, startDuePromotions } from "#commerce/promotions/promotion-life.ts";
 import { indexProducts, refreshDue, refreshPopularity } from "#commerce/search/index-products.ts";
 import { placeFreeCheckouts } from "#commerce/orders/complete-session.ts";

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { App } from "#app/app.ts";
-import { expireSessions } from "#commerce/checkout/expire-sessions.ts";
+import { expireSessions } from "#commerce/checkout/release-sessions.ts";
 import { checkoutFaults } from "#soak/checkout-checks.ts";
 import { noCounts, raceCancel, raceSingleUse, type Races, raceSubmits } from "#soak/checkout-races.ts";
 import { type Checkout, checkoutOf, createWrite, openCheckout, readSession, readyCart, submitWrite } from "#soak/checkout-shop.ts";

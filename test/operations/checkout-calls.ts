@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import type { DemoFile } from "#demo/demo-file.ts";
-import { expireSessions } from "#commerce/checkout/expire-sessions.ts";
+import { expireSessions } from "#commerce/checkout/release-sessions.ts";
 import type { Answer, World } from "#test/support/world.ts";
 import {
   askGraph,

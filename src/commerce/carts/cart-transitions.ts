@@ -19,7 +19,7 @@ import {
   warning,
 } from "./cart-aggregate.ts";
 import { applyPlan, type CartCommandContext, lockCart, readBack, tell } from "./change-cart.ts";
-import { expireSession } from "./session-end.ts";
+import { expireSession } from "#commerce/checkout/end-session.ts";
 import { addressLifeMs, type CartDraft, type DraftLine, draftOf } from "./cart-draft.ts";
 import { linesMax } from "./change-lines.ts";
 import { quantityMax } from "./price-lines.ts";

@@ -19,7 +19,7 @@ import { loadOffer, type Offer, type Wanted } from "./offer.ts";
 import { previousOf } from "./render-cart.ts";
 import { reprice } from "./reprice.ts";
 import { updateCart } from "./save-cart.ts";
-import { expireSession } from "./session-end.ts";
+import { expireSession } from "#commerce/checkout/end-session.ts";
 import { type CartRow, cartsQuery, findCarts } from "./find-carts.ts";
 
 /** For whom a cart changes. */

@@ -2,20 +2,19 @@
  * What every change of a session has in common: its cart is locked, then the session, its state and version are checked, the whole cart is priced
  * anew and stays locked, what is held of the stock follows it, and both versions rise by one. A change that changes nothing leaves both.
  */
-import { type CartAggregate, type Expected, statusOf, type StoredWarning } from "#commerce/carts/cart-aggregate.ts";
-import type { CartDraft } from "#commerce/carts/cart-draft.ts";
-import { draftOf } from "#commerce/carts/cart-draft.ts";
+import { type CartAggregate, type Expected, refuse, statusOf, type StoredLine, type StoredWarning } from "#commerce/carts/cart-aggregate.ts";
+import { type CartDraft, draftOf } from "#commerce/carts/cart-draft.ts";
 import { applyPlan, type CartCommandContext, type PlanCart, tryLockCart } from "#commerce/carts/change-cart.ts";
-import { holdStock } from "#commerce/inventory/reservations.ts";
+import { holdStock, type Shortage } from "#commerce/inventory/reservations.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { money } from "#foundation/money.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import { toId } from "#foundation/ids.ts";
+import type { CancelActor } from "./end-session.ts";
+import type { VariantQuantity } from "#commerce/inventory/stock-levels.ts";
 import { paymentStatusOf } from "./render-session.ts";
-import { requireHeld, sellableLines } from "./sellable.ts";
-import { findSessions, type SessionAggregate, type SessionStatus } from "./session-aggregate.ts";
-import { requireOpen } from "./session-status.ts";
+import { findSessions, requireOpen, type SessionAggregate, type SessionStatus } from "./session-aggregate.ts";
 
 export interface LockedSession {
   readonly cart: CartAggregate;
@@ -173,3 +172,50 @@ export async function changeSession(transaction: Transaction, tenant: CartComman
   if (!isChanged) return { cart: after, session };
   return { cart: after, session: await saveSession(transaction, tenant, { session, patch: takenFrom(after) }) };
 }
+
+/** For whom a session is made and canceled, and who does it. */
+export interface SessionCommandContext extends CartCommandContext {
+  readonly causedBy: CancelActor;
+  /** The internal token that asks; null: another credential. */
+  readonly tokenId: string | null;
+}
+
+/** Whether what is in a cart can be sold now: what a session holds of the stock, and what it is refused for. */
+const stopping: ReadonlySet<string> = new Set(["line_unavailable", "out_of_stock"]);
+
+/** Lines that nobody can buy now: sold out, or no longer sold. */
+function stoppedLineIds(warnings: readonly StoredWarning[]): string[] {
+  return warnings.flatMap(({ code, lineId }) => (lineId !== null && stopping.has(code) ? [lineId] : []));
+}
+
+function sellableLines(lines: readonly StoredLine[], warnings: readonly StoredWarning[]): VariantQuantity[] {
+  const stopped = new Set(stoppedLineIds(warnings));
+  return lines.filter(({ id }) => !stopped.has(id)).map(({ variantId, quantity }) => ({ variantId, quantity }));
+}
+
+/** 409 `invalid_state`, reason `line_unavailable`, with the lines. */
+export function requireAvailable(cart: CartAggregate, warnings: readonly StoredWarning[], now: Date): void {
+  const lineIds = stoppedLineIds(warnings);
+  if (lineIds.length > 0) throw refuse("invalid_state", cart, { now, reason: "line_unavailable", data: { lineIds } });
+}
+
+/** The same, with reason `insufficient_stock`, where a line had to be made less. */
+export function requireWhole(cart: CartAggregate, warnings: readonly StoredWarning[], now: Date): void {
+  const lines = warnings.flatMap(({ code, lineId, data }) =>
+    code === "quantity_reduced" ? [{ lineId, wanted: data["wanted"], available: data["quantity"] }] : [],
+  );
+  if (lines.length > 0) throw insufficient(cart, lines, now);
+}
+
+export function requireHeld(cart: CartAggregate, shortages: readonly Shortage[], now: Date): void {
+  if (shortages.length === 0) return;
+  const lines = shortages.map(({ variantId, wanted, available }) => ({
+    lineId: cart.lines.find((line) => line.variantId === variantId)?.id ?? null,
+    wanted,
+    available,
+  }));
+  throw insufficient(cart, lines, now);
+}
+
+const insufficient = (cart: CartAggregate, lines: readonly object[], now: Date): Error =>
+  refuse("invalid_state", cart, { now, reason: "insufficient_stock", data: { lines } });

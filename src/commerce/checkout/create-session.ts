@@ -11,13 +11,10 @@ import { type Faults, integerFaults, refuseAt, requireNoFaults } from "#foundati
 import { holdStock } from "#commerce/inventory/reservations.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId, toId } from "#foundation/ids.ts";
-import { type LockedSession, readSession } from "./change-session.ts";
+import { type LockedSession, readSession, requireAvailable, requireHeld, requireWhole, type SessionCommandContext } from "./change-session.ts";
 import { keepUntilOver } from "./keep-personal-data.ts";
-import { secretDigest } from "./page-secret.ts";
-import { returnUrlFaults } from "./return-url.ts";
-import { requireAvailable, requireHeld, requireWhole } from "./sellable.ts";
+import { returnUrlFaults, secretDigest } from "./session-page.ts";
 import { secretPlaceOf } from "./session-aggregate.ts";
-import type { SessionCommandContext } from "./session-tenant.ts";
 
 export interface SessionCreateInput extends Expected {
   readonly cartId: string;

@@ -1,23 +1,75 @@
-/** Ends a session without an order: what it held is free, and its cart is the buyer's again. */
-import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
-import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
-import { endSession, type SessionCancellation } from "#commerce/carts/session-end.ts";
-import { unlockCart } from "#commerce/carts/cart-transitions.ts";
+/**
+ * How a checkout session ends without an order: what it holds of the stock is released, its page's secret goes, and its end is written. It stands
+ * here because a cart whose session has run out writes that itself with its next change; what else a checkout is stands in its own room.
+ */
+import { releaseHolds } from "#commerce/inventory/reservations.ts";
+import type { StockOwner } from "#commerce/inventory/stock-levels.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { type LockedSession, readSession, tellSession } from "./change-session.ts";
+import type { Outbox } from "#webhooks/outbox.ts";
+import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 
-export type SessionRelease = LockedSession &
-  ({ readonly status: "expired" } | { readonly status: "canceled"; readonly cancellation: SessionCancellation });
+export const cancelReasons = [
+  "buyer_abandoned",
+  "buyer_changed_mind",
+  "merchant_request",
+  "price_changed",
+  "out_of_stock",
+  "fraud_suspected",
+  "duplicate",
+  "test",
+  "other",
+] as const;
+export type CancelReason = (typeof cancelReasons)[number];
 
-type Releaser = Pick<CartCommandContext, "merchantId" | "outbox" | "now" | "publicUrl">;
+export type CancelActor = "api_key" | "oauth_client" | "buyer" | "staff" | "system";
 
-/** Both are locked, and the session open or processing; uses of promotions that it took are given back by who knows of them. */
-export async function releaseSession(transaction: Transaction, tenant: Releaser, release: SessionRelease): Promise<LockedSession> {
-  const { cart, session, status } = release;
-  const sessionId = session.id;
-  await endSession(transaction, tenant, status === "canceled" ? { sessionId, status, cancellation: release.cancellation } : { sessionId, status });
-  const after = await readSession(transaction, sessionId);
-  const unlocked: CartAggregate = await unlockCart(transaction, tenant, { cart, isAsked: status === "canceled" });
-  tellSession(tenant, `checkout_session.${status}`, { before: session, after, carts: { before: cart, after: unlocked } });
-  return { cart: unlocked, session: after };
+export interface SessionCancellation {
+  readonly reason: CancelReason;
+  readonly note: string | null;
+  readonly actor: CancelActor;
+}
+
+export type SessionEnd =
+  | { readonly sessionId: string; readonly status: "expired" }
+  | { readonly sessionId: string; readonly status: "canceled"; readonly cancellation: SessionCancellation };
+
+/** Gives the version that it has then. Its cart is locked; where the session has ended already the caller is at fault. */
+export async function endSession(transaction: Transaction, owner: StockOwner, end: SessionEnd): Promise<number> {
+  const { sessionId, status } = end;
+  const { now } = owner;
+  const canceled =
+    end.status === "canceled"
+      ? { canceledAt: now, cancelReason: end.cancellation.reason, cancelNote: end.cancellation.note, cancelActor: end.cancellation.actor }
+      : {};
+  const ended = await transaction
+    .updateTable("hostedCheckoutSession")
+    .set((session) => ({
+      status,
+      version: session("version", "+", 1),
+      updatedAt: now,
+      urlSealed: null,
+      urlDataKey: null,
+      urlKeyId: null,
+      ...canceled,
+    }))
+    .where("id", "=", sessionId)
+    .where("status", "in", ["open", "processing"])
+    .returning("version")
+    .executeTakeFirst();
+  if (ended === undefined) throw new Error(`Session ${sessionId} was locked with its cart, and has ended.`);
+  await releaseHolds(transaction, owner, { sessionId });
+  return ended.version;
+}
+
+/** Who tells of it. */
+export interface SessionTeller extends StockOwner {
+  readonly outbox: Outbox;
+}
+
+/** Writes that the cart's session has run out, where it has; the caller writes what becomes of the cart. */
+export async function expireSession(transaction: Transaction, teller: SessionTeller, { session, version }: CartAggregate): Promise<void> {
+  if (session === null || session.status !== "open") return;
+  const sessionVersion = await endSession(transaction, teller, { sessionId: session.id, status: "expired" });
+  const previous = { version: sessionVersion - 1, status: session.status, cartVersion: version, cartStatus: "locked" };
+  teller.outbox.append({ type: "checkout_session.expired", id: session.id, previous });
 }

@@ -10,10 +10,9 @@ import { livePaymentOf, type PaymentRow, savePayment } from "#commerce/payments/
 import { giveBackUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type LockedSession, lockSession, saveSession, tellSession } from "./change-session.ts";
-import { releaseSession } from "./end-session.ts";
+import { releaseSession } from "./release-sessions.ts";
 import { keepForCart } from "./keep-personal-data.ts";
-import { requireProcessing } from "./require-processing.ts";
-import { refuseSession } from "./session-status.ts";
+import { refuseSession, requireProcessing } from "./session-aggregate.ts";
 
 export const failReasons = ["buyer_gave_up", "provider_error", "other"] as const;
 export type FailReason = (typeof failReasons)[number];

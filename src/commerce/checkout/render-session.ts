@@ -1,10 +1,9 @@
 /** A session as the contract shows it: status by the clock, money with its currency, and no way to its page, which only who made it is given. */
 import { type CartAggregate, type CartStatus, statusOf } from "#commerce/carts/cart-aggregate.ts";
-import type { SessionCancellation } from "#commerce/carts/session-end.ts";
+import type { SessionCancellation } from "./end-session.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { type Money, money } from "#foundation/money.ts";
-import { secretPlaceOf, type SessionAggregate, type SessionStatus } from "./session-aggregate.ts";
-import { sessionStatusOf } from "./session-status.ts";
+import { secretPlaceOf, type SessionAggregate, type SessionStatus, sessionStatusOf } from "./session-aggregate.ts";
 
 export type SessionPaymentStatus = "unpaid" | "processing" | "paid" | "not_required";
 

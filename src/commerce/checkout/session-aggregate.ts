@@ -1,9 +1,12 @@
 /** A hosted checkout session as it is stored, in one statement however many are asked for. What is being checked out stands in its cart. */
-import { sql } from "kysely";
-import type { SessionCancellation } from "#commerce/carts/session-end.ts";
+import { type SelectQueryBuilder, sql } from "kysely";
+import type { SessionCancellation } from "./end-session.ts";
 import type { Reader } from "#database/transaction.ts";
 import { utc } from "#database/sql-fragments.ts";
 import type { Place, Sealed } from "#foundation/encryption.ts";
+import type { Expected } from "#commerce/carts/cart-aggregate.ts";
+import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
+import type { Tables } from "#database/tables.ts";
 
 export const sessionStatuses = ["open", "processing", "completed", "canceled", "expired"] as const;
 export type SessionStatus = (typeof sessionStatuses)[number];
@@ -71,3 +74,78 @@ function toAggregate(row: SessionRow): SessionAggregate {
 
 /** What a session's secret is sealed for. */
 export const secretPlaceOf = (sessionId: string): Place => ({ table: "hosted_checkout_session", column: "url_sealed", rowId: sessionId });
+
+/** The status of a session counts from the clock: one that is open past its time has expired, whether or not anybody has written that yet. */
+export function sessionStatusOf({ status, expiresAt }: Pick<SessionAggregate, "status" | "expiresAt">, now: Date): SessionStatus {
+  return status === "open" && new Date(expiresAt) <= now ? "expired" : status;
+}
+
+const refusals: Readonly<Record<Exclude<SessionStatus, "open">, FailureCode>> = {
+  processing: "checkout_session_processing",
+  completed: "checkout_session_completed",
+  canceled: "checkout_session_canceled",
+  expired: "checkout_session_expired",
+};
+
+/** State before version: of a session that has ended the version is of no interest. */
+export function requireOpen(session: SessionAggregate, { expectedVersion }: Expected, now: Date): void {
+  const status = sessionStatusOf(session, now);
+  if (status !== "open") throw refuseSession(refusals[status], session, { now });
+  if (expectedVersion !== null && expectedVersion !== undefined && expectedVersion !== session.version)
+    throw refuseSession("checkout_session_version_conflict", session, { now });
+}
+
+interface RefusedSession {
+  readonly now: Date;
+  readonly reason?: string | null;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** A 409 that says what the session is like, so that the caller need not ask. */
+export function refuseSession(code: FailureCode, session: SessionAggregate, refused: RefusedSession): Failure {
+  return fail(code, { conflict: sessionConflict(session, refused) });
+}
+
+function sessionConflict(session: SessionAggregate, { now, reason = null, data = {} }: RefusedSession): FailureConflict {
+  const { id, version } = session;
+  return { resource: "checkout_session", id, currentStatus: sessionStatusOf(session, now), currentVersion: version, reason, data };
+}
+
+/** Only a session that was submitted can be completed or fail. */
+const ended = {
+  completed: "checkout_session_completed",
+  canceled: "checkout_session_canceled",
+  expired: "checkout_session_expired",
+} as const;
+
+/** State before version. */
+export function requireProcessing(session: SessionAggregate, { expectedVersion }: Expected, now: Date): void {
+  const status = sessionStatusOf(session, now);
+  if (status === "open") throw refuseSession("invalid_state", session, { now, reason: "not_submitted" });
+  if (status !== "processing")
+    throw refuseSession(ended[status], session, { now, data: session.orderId === null ? {} : { orderId: session.orderId } });
+  if (expectedVersion !== null && expectedVersion !== undefined && expectedVersion !== session.version)
+    throw refuseSession("checkout_session_version_conflict", session, { now });
+}
+
+/** Lists of checkout sessions, for who runs a merchant. */
+interface SessionFilter {
+  /** Null: of all merchants. */
+  readonly merchantId: string | null;
+  readonly status: SessionStatus | null;
+  readonly now: Date;
+}
+
+/** A query still to be paged or counted. Statuses are those of the clock. */
+export function sessionList(
+  reader: Reader,
+  { merchantId, status, now }: SessionFilter,
+): SelectQueryBuilder<Tables, "hostedCheckoutSession", { id: string }> {
+  let list = reader.selectFrom("hostedCheckoutSession").select("hostedCheckoutSession.id");
+  if (merchantId !== null) list = list.where("hostedCheckoutSession.merchantId", "=", merchantId);
+  if (status !== null) {
+    const current = sql`case when status = 'open' and expires_at <= ${now} then 'expired' else status end`;
+    list = list.where(sql<boolean>`${current} = ${status}`);
+  }
+  return list;
+}

@@ -12,11 +12,18 @@ import { lockPromotions, takeUses } from "#commerce/promotions/promotion-uses.ts
 import type { Transaction } from "#database/transaction.ts";
 import { type Failure, failAt } from "#foundation/failure.ts";
 import { amountMinorMax, isCurrency, money } from "#foundation/money.ts";
-import { type LockedSession, lockSession, repriceLocked, saveSession, takenFrom, tellSession } from "./change-session.ts";
+import {
+  type LockedSession,
+  lockSession,
+  repriceLocked,
+  requireAvailable,
+  requireWhole,
+  saveSession,
+  takenFrom,
+  tellSession,
+} from "./change-session.ts";
 import { keepForOrder } from "./keep-personal-data.ts";
-import { requireAvailable, requireWhole } from "./sellable.ts";
-import type { SessionAggregate } from "./session-aggregate.ts";
-import { refuseSession, requireOpen } from "./session-status.ts";
+import { refuseSession, requireOpen, type SessionAggregate } from "./session-aggregate.ts";
 
 export interface SessionSubmitInput extends Expected {
   readonly sessionId: string;

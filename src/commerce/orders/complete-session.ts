@@ -4,8 +4,7 @@
  */
 import type { Expected } from "#commerce/carts/cart-aggregate.ts";
 import { type LockedSession, lockSession } from "#commerce/checkout/change-session.ts";
-import { requireProcessing } from "#commerce/checkout/require-processing.ts";
-import { refuseSession } from "#commerce/checkout/session-status.ts";
+import { refuseSession, requireProcessing } from "#commerce/checkout/session-aggregate.ts";
 import { type SessionSubmitInput, submitSession } from "#commerce/checkout/submit-session.ts";
 import { livePaymentOf } from "#commerce/payments/payment-rows.ts";
 import { handleDueRows } from "#database/due-rows.ts";

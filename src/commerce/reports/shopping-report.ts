@@ -3,7 +3,7 @@
  * and what was searched for: the most frequent queries, and those that found nothing.
  */
 import { type RawBuilder, sql } from "kysely";
-import type { CancelReason } from "#commerce/carts/session-end.ts";
+import type { CancelReason } from "#commerce/checkout/end-session.ts";
 import type { SessionStatus } from "#commerce/checkout/session-aggregate.ts";
 import type { Reader } from "#database/transaction.ts";
 import type { Bucket } from "#foundation/period.ts";

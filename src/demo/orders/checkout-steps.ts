@@ -1,10 +1,9 @@
 /** The steps of a checkout, each by the function that a client's request comes to. */
-import { cancelSession } from "#commerce/checkout/cancel-session.ts";
+import { cancelSession, releaseSession } from "#commerce/checkout/release-sessions.ts";
 import { lockSession, readSession } from "#commerce/checkout/change-session.ts";
 import { createSession, lifetimeMinutes } from "#commerce/checkout/create-session.ts";
-import { releaseSession } from "#commerce/checkout/end-session.ts";
 import { submitSession } from "#commerce/checkout/submit-session.ts";
-import type { CancelReason } from "#commerce/carts/session-end.ts";
+import type { CancelReason } from "#commerce/checkout/end-session.ts";
 import { answerPayments, demoToken } from "./provider-answers.ts";
 import { type Scene, sessionOf, type Step } from "./scene.ts";
 

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { LineQuantity } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
-import type { SessionCommandContext } from "#commerce/checkout/session-tenant.ts";
+import type { SessionCommandContext } from "#commerce/checkout/change-session.ts";
 import type { Transaction } from "#database/transaction.ts";
 
 export interface Subjects {

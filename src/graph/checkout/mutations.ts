@@ -1,5 +1,5 @@
 /** Changes of checkout sessions before they are submitted. Canceling is a REST operation; all of them are for frontends. */
-import { cancelSession } from "#commerce/checkout/cancel-session.ts";
+import { cancelSession } from "#commerce/checkout/release-sessions.ts";
 import type { LockedSession } from "#commerce/checkout/change-session.ts";
 import { createSession } from "#commerce/checkout/create-session.ts";
 import {

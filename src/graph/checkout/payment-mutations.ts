@@ -1,9 +1,8 @@
 /** How a hosted checkout session is paid: submitted with what it is paid with, and then placed as an order, or failed. */
 import type { InputRef } from "@pothos/core";
 import { z } from "zod";
-import type { LockedSession } from "#commerce/checkout/change-session.ts";
+import type { LockedSession, SessionCommandContext } from "#commerce/checkout/change-session.ts";
 import { failSession, type FailReason } from "#commerce/checkout/fail-session.ts";
-import type { SessionCommandContext } from "#commerce/checkout/session-tenant.ts";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import { completeSession, submitCheckout } from "#commerce/orders/complete-session.ts";
 import type { Transaction } from "#database/transaction.ts";

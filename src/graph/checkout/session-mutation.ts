@@ -1,6 +1,6 @@
 /** What every change of a checkout session does around its rule, and who may make it. */
 import type { InputRef, ShapeFromTypeParam, TypeParam } from "@pothos/core";
-import type { SessionCommandContext } from "#commerce/checkout/session-tenant.ts";
+import type { SessionCommandContext } from "#commerce/checkout/change-session.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";

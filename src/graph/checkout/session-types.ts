@@ -1,11 +1,11 @@
 /** The enums of checkout sessions, and the input types of their mutations. `HostedCheckoutCancelRequest` is the body of a REST operation. */
 import { z } from "zod";
-import { cancelNoteMax } from "#commerce/checkout/cancel-session.ts";
+import { cancelNoteMax } from "#commerce/checkout/release-sessions.ts";
 import { lifetimeMinutes } from "#commerce/checkout/create-session.ts";
 import { codeLengthMax } from "#commerce/promotions/choose-promotions.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { AddressLevelEnum, OnExistingEnum, PostalAddress } from "#graph/carts/cart-types.ts";
-import type { CancelActor, CancelReason } from "#commerce/carts/session-end.ts";
+import type { CancelActor, CancelReason } from "#commerce/checkout/end-session.ts";
 import type { SessionPaymentStatus } from "#commerce/checkout/render-session.ts";
 import type { SessionStatus } from "#commerce/checkout/session-aggregate.ts";
 

@@ -1,10 +1,9 @@
 /** Hosted checkout sessions as integrators and frontends see them, and how they are found. */
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
-import type { SessionCancellation } from "#commerce/carts/session-end.ts";
+import type { SessionCancellation } from "#commerce/checkout/end-session.ts";
 import type { LockedSession } from "#commerce/checkout/change-session.ts";
-import { sessionList } from "#commerce/checkout/find-sessions.ts";
+import { type SessionAggregate, sessionList } from "#commerce/checkout/session-aggregate.ts";
 import { pageUrlOf, toSession } from "#commerce/checkout/render-session.ts";
-import type { SessionAggregate } from "#commerce/checkout/session-aggregate.ts";
 import { builder } from "#graph/builder.ts";
 import { addressToShow, listedOwner, readers, unlessAnalyst } from "#graph/callers.ts";
 import { isCartVisible, show } from "#graph/carts/carts.ts";

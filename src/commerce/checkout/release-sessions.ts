@@ -6,8 +6,12 @@ import { handleDueRows } from "#database/due-rows.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { type RenderSubject, withOutbox } from "#webhooks/outbox.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
-import { readSession } from "./change-session.ts";
-import { releaseSession } from "./end-session.ts";
+import type { CartAggregate, Expected } from "#commerce/carts/cart-aggregate.ts";
+import { type CancelReason, endSession, type SessionCancellation } from "./end-session.ts";
+import { unlockCart } from "#commerce/carts/cart-transitions.ts";
+import { requireNoFaults, textFaults } from "#foundation/faults.ts";
+import { type LockedSession, lockSession, readSession, type SessionCommandContext, tellSession } from "./change-session.ts";
+import { requireOpen } from "./session-aggregate.ts";
 
 interface ExpiryServices {
   readonly db: Database;
@@ -65,4 +69,40 @@ async function expireSession(
   if (cart === undefined || session.status !== "open" || new Date(session.expiresAt) > tenant.now) return false;
   await releaseSession(transaction, tenant, { cart, session, status: "expired" });
   return true;
+}
+
+/** Ends a session without an order: what it held is free, and its cart is the buyer's again. */
+type SessionRelease = LockedSession & ({ readonly status: "expired" } | { readonly status: "canceled"; readonly cancellation: SessionCancellation });
+
+type Releaser = Pick<CartCommandContext, "merchantId" | "outbox" | "now" | "publicUrl">;
+
+/** Both are locked, and the session open or processing; uses of promotions that it took are given back by who knows of them. */
+export async function releaseSession(transaction: Transaction, tenant: Releaser, release: SessionRelease): Promise<LockedSession> {
+  const { cart, session, status } = release;
+  const sessionId = session.id;
+  await endSession(transaction, tenant, status === "canceled" ? { sessionId, status, cancellation: release.cancellation } : { sessionId, status });
+  const after = await readSession(transaction, sessionId);
+  const unlocked: CartAggregate = await unlockCart(transaction, tenant, { cart, isAsked: status === "canceled" });
+  tellSession(tenant, `checkout_session.${status}`, { before: session, after, carts: { before: cart, after: unlocked } });
+  return { cart: unlocked, session: after };
+}
+
+/** Gives up a checkout that nobody has submitted yet. */
+interface SessionCancelInput extends Expected {
+  readonly reason: CancelReason;
+  readonly note?: string | null | undefined;
+}
+
+export const cancelNoteMax = 500;
+
+export async function cancelSession(
+  transaction: Transaction,
+  tenant: SessionCommandContext,
+  input: SessionCancelInput & { readonly sessionId: string },
+): Promise<LockedSession> {
+  requireNoFaults(textFaults("/note", input.note, { min: 0, max: cancelNoteMax, lines: "many" }));
+  const { cart, session } = await lockSession(transaction, tenant, input.sessionId);
+  requireOpen(session, input, tenant.now);
+  const cancellation = { reason: input.reason, note: input.note ?? null, actor: tenant.causedBy };
+  return releaseSession(transaction, tenant, { cart, session, status: "canceled", cancellation });
 }
