@@ -6,7 +6,7 @@ import type { GrantRow } from "#access/oauth/grants.ts";
 import type { StaffRow } from "#access/people/staff.ts";
 import type { ApiKeyRow, AppRow, InstallationRow, InternalTokenRow, MerchantRow } from "#access/tenants.ts";
 import type { MarketRow } from "#commerce/markets/read-markets.ts";
-import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
+import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { CartView, DeliveryOptionView } from "#commerce/carts/render-cart.ts";
 import type { SessionView } from "#commerce/checkout/render-session.ts";

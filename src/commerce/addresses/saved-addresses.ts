@@ -1,8 +1,7 @@
 /** Addresses that buyers keep for their next carts: found by the buyer's reference, shown masked, erased on request. */
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import type { MaskedAddress } from "./mask-address.ts";
-import { erasePersonalData, sealPersonalData } from "./personal-data.ts";
+import { erasePersonalData, type MaskedAddress, sealPersonalData } from "./personal-data.ts";
 import type { AddressLevel, PostalAddress } from "./postal-address.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";

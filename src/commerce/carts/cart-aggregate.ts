@@ -4,7 +4,7 @@
  */
 import type { Translated } from "#commerce/catalog/read-products.ts";
 import type { PromotionKind, RefusalReason } from "#commerce/promotions/promotion-rule.ts";
-import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
+import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
 import { lines, now, promotions } from "./find-carts.ts";
 

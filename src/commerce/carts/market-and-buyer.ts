@@ -6,7 +6,7 @@ import { createId } from "#foundation/ids.ts";
 import { isCountry } from "#foundation/locales.ts";
 import { isBuyerReference } from "#foundation/text.ts";
 import { erasePersonalData, openPersonalData, sealPersonalData } from "#commerce/addresses/personal-data.ts";
-import { isEmail } from "#commerce/addresses/address-text.ts";
+import { isEmail } from "#commerce/addresses/check-address.ts";
 import { lineFaults, linesMax, type LineToAdd, toNewLines } from "./change-lines.ts";
 import { type CartAggregate, emailLifeMs, type Expected, requireChangeable, warning } from "./cart-aggregate.ts";
 import { type CartDraft, draftOf } from "./cart-draft.ts";

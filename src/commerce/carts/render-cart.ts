@@ -4,7 +4,7 @@
  */
 import { type Availability, availabilityOf } from "#commerce/catalog/availability.ts";
 import { absoluteUrl, type ImageView } from "#commerce/catalog/render-product.ts";
-import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
+import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import { type Money, money } from "#foundation/money.ts";
 import {
   atTime,

@@ -3,8 +3,7 @@
  * is bound to the cart, and ends with the cart, the next address, or half an hour without a change.
  */
 import { checkAddress } from "#commerce/addresses/check-address.ts";
-import { maskAddress, type MaskedAddress } from "#commerce/addresses/mask-address.ts";
-import { erasePersonalData, openPersonalData, sealPersonalData } from "#commerce/addresses/personal-data.ts";
+import { erasePersonalData, maskAddress, type MaskedAddress, openPersonalData, sealPersonalData } from "#commerce/addresses/personal-data.ts";
 import type { AddressLevel, PostalAddress, PostalAddressInput } from "#commerce/addresses/postal-address.ts";
 import { refuseAt } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";

@@ -1,5 +1,8 @@
-/** An order as it is stored, with all that any view or rule of it needs. Everything it sold is a snapshot: no product, price or policy of today. */
-import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
+/**
+ * An order as it is stored, with all that any view or rule of it needs. Everything it sold is a snapshot: no
+ * product, price or policy of today.
+ */
+import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { LineDisplay, StoredOption } from "#commerce/carts/cart-aggregate.ts";
 import type { Translated } from "#commerce/catalog/read-products.ts";
 import type { PolicyType } from "#commerce/markets/change-policy.ts";

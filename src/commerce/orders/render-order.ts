@@ -3,7 +3,7 @@
  * means something with this merchant only. Pure, and a snapshot: nothing of today's catalog is in it.
  */
 import { createHmac } from "node:crypto";
-import type { MaskedAddress } from "#commerce/addresses/mask-address.ts";
+import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { CartTotals } from "#commerce/carts/render-promotion-state.ts";
 import { absoluteUrl, type ImageView } from "#commerce/catalog/render-product.ts";
 import type { PolicyType } from "#commerce/markets/change-policy.ts";

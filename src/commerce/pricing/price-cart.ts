@@ -3,9 +3,7 @@
  * total = subtotal − discount + shipping + the tax that prices do not include.
  */
 import { mulDivHalfEven, multiplyMinor, sumMinor } from "./allocate.ts";
-import type { DiscountRule } from "./discount-rule.ts";
-import type { EntitledLine } from "./entitlement.ts";
-import { type OpenCart, takeOff, type TakenOff } from "./take-off.ts";
+import { type DiscountRule, type EntitledLine, type OpenCart, type TakenOff, takeOff } from "./discounts.ts";
 
 export interface PricingLine extends EntitledLine {
   readonly id: string;

@@ -4,8 +4,7 @@
  * was given for. Pure.
  */
 import { multiplyMinor, sumMinor } from "#commerce/pricing/allocate.ts";
-import { boughtFor, missingUnitsOf } from "#commerce/pricing/buy-x-get-y.ts";
-import { type EntitledLine, entitledTo, quantityOf } from "#commerce/pricing/entitlement.ts";
+import { boughtFor, type EntitledLine, entitledTo, missingUnitsOf, quantityOf } from "#commerce/pricing/discounts.ts";
 import { priceCart, type PricedCart, type PricingInput, type PricingLine } from "#commerce/pricing/price-cart.ts";
 import type { PromotionRule, RefusalReason } from "./promotion-rule.ts";
 

@@ -1,5 +1,5 @@
 /** A promotion as the cart's rules see it: what it takes off, and on which conditions. */
-import type { DiscountRule } from "#commerce/pricing/discount-rule.ts";
+import type { DiscountRule } from "#commerce/pricing/discounts.ts";
 
 export const promotionKinds = ["percentage", "fixed_amount", "free_shipping", "buy_x_get_y", "gift"] as const;
 export type PromotionKind = (typeof promotionKinds)[number];

@@ -1,6 +1,6 @@
 /** Reads promotions: as rows for lists, and as rules for carts, whose own statement takes the fragments from here. */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
-import type { DiscountRule } from "#commerce/pricing/discount-rule.ts";
+import type { DiscountRule } from "#commerce/pricing/discounts.ts";
 import { type Page, utc } from "#database/sql-fragments.ts";
 import type { PromotionCodeTable, PromotionTable, Tables } from "#database/tables.ts";
 import type { Reader } from "#database/transaction.ts";

@@ -2,8 +2,7 @@
  * A cart made whole at once, priced by the rules that every change of a cart is priced by. The database lets a cart be saved only once in a
  * transaction, so what a buyer would do in several steps is one here. An address lives as long as one can: the demo shows it for a day.
  */
-import { maskAddress } from "#commerce/addresses/mask-address.ts";
-import { sealPersonalData } from "#commerce/addresses/personal-data.ts";
+import { maskAddress, sealPersonalData } from "#commerce/addresses/personal-data.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 import type { CartDraft, NextCart } from "#commerce/carts/cart-draft.ts";
 import type { Offer } from "#commerce/carts/offer.ts";

@@ -1,6 +1,6 @@
 /** A form asks for what the rules will ask for, in the order of the country. */
 import { expect, it } from "vitest";
-import { addressForm } from "#commerce/addresses/address-form.ts";
+import { addressForm } from "#commerce/addresses/address-country.ts";
 import { checkAddress } from "#commerce/addresses/check-address.ts";
 import { Failure } from "#foundation/failure.ts";
 

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { checkAddress } from "#commerce/addresses/check-address.ts";
-import { maskAddress, maskEmail } from "#commerce/addresses/mask-address.ts";
+import { maskAddress, maskEmail } from "#commerce/addresses/personal-data.ts";
 import type { PostalAddress, PostalAddressInput } from "#commerce/addresses/postal-address.ts";
 import { goodAddresses } from "./addresses.ts";
 

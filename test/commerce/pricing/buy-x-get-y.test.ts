@@ -1,7 +1,6 @@
 /** What a promotion is about, and what a cart still lacks for "buy X, get Y": as many units as make it apply, and not one fewer. */
 import { describe, expect, it } from "vitest";
-import { applicationsOf, type BuyXGetYRule, missingUnitsOf } from "#commerce/pricing/buy-x-get-y.ts";
-import { entitledTo } from "#commerce/pricing/entitlement.ts";
+import { applicationsOf, type BuyXGetYRule, entitledTo, missingUnitsOf } from "#commerce/pricing/discounts.ts";
 
 const everything = { productIds: [], categoryIds: [] };
 const only = (...productIds: string[]) => ({ productIds, categoryIds: [] });

@@ -1,8 +1,7 @@
 /** What holds of every cart, whatever is in it and whatever promotions are stacked on it. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { BuyXGetYRule } from "#commerce/pricing/buy-x-get-y.ts";
-import { entitledTo } from "#commerce/pricing/entitlement.ts";
+import { type BuyXGetYRule, entitledTo } from "#commerce/pricing/discounts.ts";
 import { priceCart, type PricingInput, type PricingLine } from "#commerce/pricing/price-cart.ts";
 import { discountRule, entitlement, randomCart } from "#test/commerce/pricing/random-carts.ts";
 

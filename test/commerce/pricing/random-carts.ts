@@ -1,7 +1,6 @@
 /** Random carts and promotions of every kind, for what must hold of all of them. */
 import fc from "fast-check";
-import type { DiscountRule } from "#commerce/pricing/discount-rule.ts";
-import type { Entitlement } from "#commerce/pricing/entitlement.ts";
+import type { DiscountRule, Entitlement } from "#commerce/pricing/discounts.ts";
 import type { PricingInput, PricingLine } from "#commerce/pricing/price-cart.ts";
 
 const productIds = ["p0", "p1", "p2", "p3", "p4", "p5"];

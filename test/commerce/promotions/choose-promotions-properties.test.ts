@@ -1,7 +1,7 @@
 /** What holds of every cart and every heap of promotions that is offered to it, judged by conditions written a second time. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { entitledTo } from "#commerce/pricing/entitlement.ts";
+import { entitledTo } from "#commerce/pricing/discounts.ts";
 import { priceCart } from "#commerce/pricing/price-cart.ts";
 import { type CartFacts, type Choice, choosePromotions } from "#commerce/promotions/choose-promotions.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";

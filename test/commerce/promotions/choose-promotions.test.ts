@@ -1,7 +1,6 @@
 /** Which promotions a cart gets and why another is refused: every reason, and every way that promotions meet. */
 import { describe, expect, it } from "vitest";
-import type { BuyXGetYRule } from "#commerce/pricing/buy-x-get-y.ts";
-import type { DiscountRule } from "#commerce/pricing/discount-rule.ts";
+import type { BuyXGetYRule, DiscountRule } from "#commerce/pricing/discounts.ts";
 import type { PricingLine } from "#commerce/pricing/price-cart.ts";
 import { type CartFacts, choosePromotions, type Refusal } from "#commerce/promotions/choose-promotions.ts";
 import { type PromotionRule, refusalReasons } from "#commerce/promotions/promotion-rule.ts";

@@ -7,11 +7,10 @@
 import { sql } from "kysely";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { findPersonalData, openPersonalData, type PersonalData } from "#commerce/addresses/personal-data.ts";
+import { findPersonalData, maskAddress, maskEmail, openPersonalData, type PersonalData } from "#commerce/addresses/personal-data.ts";
 import type { Database } from "#database/connect.ts";
 import { findRecords, type RecordKey } from "#database/idempotency.ts";
 import { DecryptionFailed, type Keyring } from "#foundation/encryption.ts";
-import { maskAddress, maskEmail } from "#commerce/addresses/mask-address.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 import { tokenDigest } from "#commerce/carts/find-carts.ts";
 

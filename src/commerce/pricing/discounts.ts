@@ -1,9 +1,95 @@
-/** What one promotion takes off a cart from which others may have taken something before; never more than is left of a line or of the shipping. */
+/** What a promotion makes cheaper and by how much: the part of it that arithmetic needs. */
 import { allocate, mulDivHalfEven, multiplyMinor, sumMinor } from "./allocate.ts";
-import { applicationsOf, boughtFor, type BuyXGetYRule } from "./buy-x-get-y.ts";
-import type { DiscountRule } from "./discount-rule.ts";
-import { type EntitledLine, entitledTo, quantityOf } from "./entitlement.ts";
 
+/** X units that are bought make Y of the entitled cheaper, again and again; no unit counts twice. */
+export interface BuyXGetY {
+  readonly kind: "buy_x_get_y";
+  readonly buyQuantity: number;
+  readonly getQuantity: number;
+  /** Off each of the Y; the cheapest are taken. */
+  readonly basisPoints: number;
+  /** Both lists empty: the same as what is entitled. */
+  readonly buy: Entitlement;
+}
+
+/** `id` is the promotion's. */
+export type DiscountRule = { readonly id: string; readonly entitled: Entitlement } & (
+  | { readonly kind: "percentage"; readonly basisPoints: number }
+  /** Off the entitled lines together. */
+  | { readonly kind: "fixed_amount"; readonly amountMinor: number }
+  | { readonly kind: "free_shipping" }
+  | BuyXGetY
+  /** So many of the entitled units, the cheapest, cost nothing. */
+  | { readonly kind: "gift"; readonly getQuantity: number }
+);
+
+/** Which lines of a cart a promotion is about: those of named products or categories, or all where it names none. */
+export interface Entitlement {
+  /** Both empty: everything. */
+  readonly productIds: readonly string[];
+  readonly categoryIds: readonly string[];
+}
+
+export interface EntitledLine {
+  readonly productId: string;
+  /** Those it is in, with the categories above them. */
+  readonly categoryIds: readonly string[];
+  readonly quantity: number;
+}
+
+/** The answer for each line: asked of many lines, so what is named is looked up, not searched. */
+export function entitledTo({ productIds, categoryIds }: Entitlement): (line: EntitledLine) => boolean {
+  if (productIds.length === 0 && categoryIds.length === 0) return () => true;
+  const products = new Set(productIds);
+  const categories = new Set(categoryIds);
+  return (line) => products.has(line.productId) || line.categoryIds.some((id) => categories.has(id));
+}
+
+export function quantityOf(lines: readonly EntitledLine[]): number {
+  return lines.reduce((sum, { quantity }) => sum + quantity, 0);
+}
+
+/** How often "buy X, get Y" applies to a cart. Each unit is one of the X or one of the Y of one application, never two of them. */
+export type BuyXGetYRule = BuyXGetY & { readonly entitled: Entitlement };
+
+interface Units {
+  readonly entitled: number;
+  readonly bought: number;
+  /** In either set; what is in both counts once. */
+  readonly either: number;
+}
+
+/** The X: what the rule names, or else the entitled lines themselves. */
+export function boughtFor(rule: BuyXGetYRule): (line: EntitledLine) => boolean {
+  const { productIds, categoryIds } = rule.buy;
+  return entitledTo(productIds.length === 0 && categoryIds.length === 0 ? rule.entitled : rule.buy);
+}
+
+/** As many as can be filled at once: what is in both sets may serve either side, but each unit one side only. */
+export function applicationsOf(rule: BuyXGetYRule, lines: readonly EntitledLine[]): number {
+  const { entitled, bought, either } = countedUnitsOf(rule, lines);
+  const { buyQuantity, getQuantity } = rule;
+  return Math.floor(Math.min(entitled / getQuantity, bought / buyQuantity, either / (buyQuantity + getQuantity)));
+}
+
+/** The fewest units, of the right kinds, that a cart lacks for its first application; 0 when it applies. */
+export function missingUnitsOf(rule: BuyXGetYRule, lines: readonly EntitledLine[]): number {
+  const { entitled, bought, either } = countedUnitsOf(rule, lines);
+  const { buyQuantity, getQuantity } = rule;
+  return Math.max(0, getQuantity - entitled, buyQuantity - bought, buyQuantity + getQuantity - either);
+}
+
+function countedUnitsOf(rule: BuyXGetYRule, lines: readonly EntitledLine[]): Units {
+  const isEntitled = entitledTo(rule.entitled);
+  const isBought = boughtFor(rule);
+  return {
+    entitled: quantityOf(lines.filter(isEntitled)),
+    bought: quantityOf(lines.filter(isBought)),
+    either: quantityOf(lines.filter((line) => isEntitled(line) || isBought(line))),
+  };
+}
+
+/** What one promotion takes off a cart from which others may have taken something before; never more than is left of a line or of the shipping. */
 const wholeBasisPoints = 10_000;
 
 export interface OpenCart {
