@@ -4,7 +4,7 @@
  */
 import type { FastifyRequest } from "fastify";
 import ipaddr from "ipaddr.js";
-import { type Authorization, challenge, type Door, readAuthorization } from "#access/authorization.ts";
+import { type Authorization, challenge, type ChallengeOptions, readAuthorization } from "#access/authorization.ts";
 import { fail, Failure } from "#foundation/failure.ts";
 import type { Bucket } from "#access/viewer.ts";
 import type { LoginLimit } from "#access/people/staff-sessions.ts";
@@ -28,7 +28,7 @@ export function headerLines(request: FastifyRequest, name: string): string[] {
  * How a route verifies credentials: created once for each route. `Visit` is what `verify` needs to know of a
  * request.
  */
-export interface Authentication<Visit, Viewer> extends Door {
+export interface Authentication<Visit, Viewer> extends ChallengeOptions {
   readonly limiter: RateLimiter;
   readonly verify: (authorization: Authorization, visit: Visit) => Promise<Viewer>;
 }
@@ -37,19 +37,19 @@ export interface Authentication<Visit, Viewer> extends Door {
  * Valid credentials are accepted also from an address with too many failed attempts. A missing credential
  * does not count as an attempt.
  */
-export async function authenticate<Visit, Viewer>(request: FastifyRequest, visit: Visit, door: Authentication<Visit, Viewer>): Promise<Viewer> {
+export async function authenticate<Visit, Viewer>(request: FastifyRequest, visit: Visit, route: Authentication<Visit, Viewer>): Promise<Viewer> {
   let authorization: Authorization | undefined;
   try {
     authorization = readAuthorization(headerLines(request, "authorization"));
     if (authorization === undefined) throw fail("credentials_missing");
-    return await door.verify(authorization, visit);
+    return await route.verify(authorization, visit);
   } catch (error) {
     if (!(error instanceof Failure) || error.status !== 401) throw error;
     if (error.code !== "credentials_missing" && !error.code.endsWith("_suspended")) {
-      const state = await door.limiter.consume("auth-fail", addressKey(request.ip));
+      const state = await route.limiter.consume("auth-fail", addressKey(request.ip));
       if (state?.isExceeded === true) throw limitFailure("too_many_failed_attempts", state);
     }
-    throw challenge(error, door, authorization?.scheme);
+    throw challenge(error, route, authorization?.scheme);
   }
 }
 
