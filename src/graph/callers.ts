@@ -1,5 +1,6 @@
 /** The callers of the graph: their kinds, whose data they may see, and what is hidden from analysts. A foreign id is never found. */
-import type { Role, Viewer } from "#access/viewer.ts";
+import { credentialIdOf, type Role, type Viewer } from "#access/viewer.ts";
+import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { fail, failAt } from "#foundation/failure.ts";
 import type { GraphContext } from "./context.ts";
 
@@ -62,6 +63,19 @@ export function tenantOf(context: GraphContext, merchantId: string | null | unde
   }
   if (owner !== null && merchantId !== null && merchantId !== undefined && merchantId !== owner) throw fail("merchant_not_found");
   return owner ?? merchantId ?? "";
+}
+
+/** The page of a session may only see and change this session. */
+export const isOwnSession = (sessionId: string, { viewer }: WithViewer): boolean => viewer.kind !== "buyer" || viewer.sessionId === sessionId;
+
+/** The id of the caller's internal token or of the staff account at the console; null: another credential. */
+export const tokenIdOf = ({ viewer }: WithViewer): string | null => (viewer.kind === "internal" ? credentialIdOf(viewer) : null);
+
+/** The actor of an order's timeline. */
+export function orderActorOf({ viewer }: WithViewer): OrderActor {
+  const caller = callerOf(viewer);
+  if (caller === "storefront" || caller === "buyer") return "buyer";
+  return caller === "system" ? "system" : "merchant";
 }
 
 /** Hides from analysts what identifies a buyer, and free text, which may name people. */

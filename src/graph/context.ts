@@ -14,12 +14,6 @@ import type { RenderSubject } from "#webhooks/outbox.ts";
 import type { Watch } from "#graph/live/watch.ts";
 import { createLoaders, type Loaders, type Reads } from "./loaders.ts";
 
-/** A mutation as it was called. */
-export interface CalledMutation {
-  readonly name: string;
-  readonly args: Readonly<Record<string, unknown>>;
-}
-
 export interface GraphContext {
   readonly viewer: Viewer;
   readonly requestId: string;
@@ -31,8 +25,6 @@ export interface GraphContext {
   readonly client: string;
   /** The REST operation; null: GraphQL. */
   readonly operationId: string | null;
-  /** What is being changed; null: it is read. */
-  readonly mutation: CalledMutation | null;
   /** What the mutation prepared before its transaction began; undefined if it prepares nothing. */
   readonly prepared: unknown;
   /** The idempotency of a REST operation; null if it has none, and for GraphQL documents, which have their key in an argument. */
@@ -111,7 +103,6 @@ export function createContext(services: GraphServices, asker: CallerDetails, tra
     buyerReference: asker.buyerReference ?? null,
     client: asker.client ?? "",
     operationId: asker.operationId ?? null,
-    mutation: null,
     prepared: undefined,
     once: asker.once ?? null,
     onOnce: asker.onOnce,

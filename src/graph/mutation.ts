@@ -9,41 +9,35 @@ import type { Database } from "#database/connect.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder } from "./builder.ts";
-import { type Caller, ownerOf, staff, tenantOf } from "./callers.ts";
+import { type Caller, staff } from "./callers.ts";
 import type { GraphContext, GraphServices } from "./context.ts";
 import { recordMutation } from "./record-mutation.ts";
 
 type Types = (typeof builder)["$inferSchemaTypes"];
 
-/** A mutation that is about to run in its transaction. */
-export interface Change {
+/** What the commands of a kind of mutations get beside the transaction and the input, and what happens around them. */
+export interface ChangeContext<Context> {
+  /** Whether the mutation has the argument `merchantId`, for callers of the platform. */
+  readonly hasMerchantId: boolean;
+  /** Checks the merchant, before the transaction. */
+  readonly open: (request: GraphContext, merchantId: string | null | undefined) => OpenChange<Context>;
+}
+
+export interface OpenChange<Context> {
+  /** Null is the platform. */
+  readonly merchantId: string | null;
+  /** Makes the context of the command, and writes the events of its changes. */
+  readonly run: <Changed>(at: ChangeMoment, command: (context: Context) => Promise<Changed>) => Promise<Changed>;
+}
+
+export interface ChangeMoment {
   readonly transaction: Transaction;
-  readonly request: GraphContext;
   readonly now: Date;
 }
 
-/** What the commands of a kind of mutations get beside the transaction and the input, and what happens around them. */
-export type ChangeContext<Context> =
-  | {
-      /** The merchant is the argument `merchantId`, or that of the caller's token. */
-      readonly of: "merchant";
-      readonly open: <Changed>(
-        change: Change & { readonly merchantId: string },
-        work: (context: Context) => Promise<Changed>,
-      ) => Promise<Changed>;
-    }
-  | {
-      /** Merchants and their credentials: there is no argument `merchantId`. Null is the platform. */
-      readonly of: "platform";
-      readonly open: <Changed>(
-        change: Change & { readonly merchantId: string | null },
-        work: (context: Context) => Promise<Changed>,
-      ) => Promise<Changed>;
-    };
-
 /**
  * What a mutation does before its transaction begins, because it takes long or needs the network: a password's hash, DNS.
- * `mesh/prepare-mutations.ts` calls it with the argument `input` if the transaction is opened for an idempotency key.
+ * `mesh/idempotent-document.ts` calls it with the argument `input` if the transaction is opened for an idempotency key.
  */
 export type MutationPreparation<Input = unknown, Prepared = unknown> = (input: Input, services: GraphServices) => Promise<Prepared>;
 
@@ -95,15 +89,18 @@ interface Answered<Changed, Shape> {
   readonly answer: (request: GraphContext, changed: Changed) => Shape | Promise<Shape>;
 }
 
-/** The parts of any mutation: Pothos decides by conditional types what a resolver gives, which stay open for type parameters. */
-interface AnyMutation extends Omit<ChangeMutation<object, string, string, unknown, unknown, unknown, OutputRef>, "run" | "context"> {
-  readonly context: ChangeContext<unknown>;
+type AnyChange = ChangeMutation<object, string, string, unknown, unknown, unknown, OutputRef>;
+
+/** The parts of any mutation. Pothos decides by conditional types what a resolver gives, and TypeScript leaves those open for type parameters. */
+interface AnyMutation extends Omit<AnyChange, "check" | "prepare" | "run"> {
+  readonly check?: (request: GraphContext, input: object) => void;
+  readonly prepare?: MutationPreparation;
   readonly run: (transaction: Transaction, context: unknown, input: object) => Promise<unknown>;
   readonly answer?: (request: GraphContext, changed: unknown) => unknown;
 }
 
 /** The argument that makes a mutation happen once; the plugin `mesh/plugins/idempotency.ts` holds requests to it. */
-const idempotencyKeyArgument = "idempotencyKey";
+export const idempotencyKeyArgument = "idempotencyKey";
 
 const idempotencyKeyDescription =
   "Makes the change happen once, however often it is sent: 1 to 255 printable ASCII characters, kept for 7 days. The document then has this one root field.";
@@ -116,9 +113,7 @@ export function changeMutation<
   Ids extends string = never,
   OptionalIds extends string = never,
   Prepared = undefined,
->(
-  parts: ChangeMutation<Input, Ids, OptionalIds, Context, Prepared, Changed, Type> & Answered<Changed, ShapeFromTypeParam<Types, Type, false>>,
-): void;
+>(parts: ChangeMutation<Input, Ids, OptionalIds, Context, Prepared, Changed, Type> & Answered<Changed, ShapeFromTypeParam<Types, Type, false>>): void;
 export function changeMutation<
   Input extends object,
   Context,
@@ -126,12 +121,11 @@ export function changeMutation<
   Ids extends string = never,
   OptionalIds extends string = never,
   Prepared = undefined,
->(
-  parts: ChangeMutation<Input, Ids, OptionalIds, Context, Prepared, ShapeFromTypeParam<Types, Type, false>, Type>,
-): void;
+>(parts: ChangeMutation<Input, Ids, OptionalIds, Context, Prepared, ShapeFromTypeParam<Types, Type, false>, Type>): void;
 export function changeMutation(parts: AnyMutation): void {
   const { name, description, context, callers = staff, input, inputDescription = "What shall change.", type, idempotency } = parts;
-  const keyDescription = idempotency === "required_or_header" ? `${idempotencyKeyDescription} Needed with an internal token.` : idempotencyKeyDescription;
+  const keyDescription =
+    idempotency === "required_or_header" ? `${idempotencyKeyDescription} Needed with an internal token.` : idempotencyKeyDescription;
   builder.mutationField(name, (t) => {
     const ids = (descriptions: Readonly<Record<string, string>> = {}, required = false) =>
       Object.fromEntries(Object.entries(descriptions).map(([id, text]) => [id, t.arg.id({ required, description: text })]));
@@ -140,7 +134,7 @@ export function changeMutation(parts: AnyMutation): void {
       description,
       authScopes: { callers },
       args: {
-        ...(context.of === "merchant" ? ids({ merchantId: "The merchant; needed with a token of the platform." }) : {}),
+        ...(context.hasMerchantId ? ids({ merchantId: "The merchant; needed with a token of the platform." }) : {}),
         ...ids(parts.target, true),
         ...ids(parts.optionalTarget),
         [idempotencyKeyArgument]: t.arg.string({ required: idempotency === "required", description: keyDescription }),
@@ -152,5 +146,56 @@ export function changeMutation(parts: AnyMutation): void {
   });
 }
 
-async function runMutation(parts: AnyMutation, args: Readonly<Record<string, unknown>>, request: GraphContext): Promise<unknown> {
+interface Arguments {
+  readonly [id: string]: unknown;
+  readonly merchantId?: string | null | undefined;
+  readonly input: object;
+}
+
+async function runMutation(parts: AnyMutation, args: Arguments, request: GraphContext): Promise<unknown> {
+  const { name, context, idempotency, check, prepare, run, answer } = parts;
+  const { merchantId: merchantArgument, [idempotencyKeyArgument]: _key, input, ...ids } = args;
+  if (idempotency === "required_or_header" && !request.db.isTransaction)
+    throw fail("idempotency_key_required", { message: "This needs an idempotencyKey." });
+  check?.(request, { ...input, ...ids });
+  const prepared = request.prepared ?? (await prepare?.(input, request.services));
+  const now = request.clock.now();
+  const { merchantId, run: runWith } = context.open(request, merchantArgument);
+  const changed = await inOneTransaction(request.db, async (transaction) => {
+    const done = await runWith({ transaction, now }, (commandContext) => run(transaction, commandContext, { ...input, ...ids, prepared }));
+    await recordMutation(transaction, request, { mutation: { name, args }, merchantId, now, changed: done });
+    return done;
+  });
+  return answer === undefined ? changed : answer(request, changed);
+}
+
+/** Runs the work in the transaction of the request's idempotency key, or in one of its own. */
+function inOneTransaction<Result>(db: Database, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+  return isTransaction(db) ? work(db) : inTransaction(db, work);
+}
+
+const isTransaction = (db: Database): db is Transaction => db.isTransaction;
+
+declare module "graphql" {
+  // eslint-disable-next-line no-unused-vars -- A merged declaration has the type parameters of the original.
+  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
+    /** Of mutations made by `changeMutation`. */
+    readonly change?: { readonly prepare: MutationPreparation | undefined } | undefined;
+  }
+}
+
+/** Gives the preparation of a mutation, or undefined if it has none. */
+export const preparationOf = ({ extensions }: Pick<GraphQLField<unknown, unknown>, "extensions">): MutationPreparation | undefined =>
+  extensions.change?.prepare;
+
+/** Throws if a mutation was not made by `changeMutation`: it would neither be recorded nor prepared. */
+export function requireChanges(schema: GraphQLSchema): GraphQLSchema {
+  for (const { name, extensions } of Object.values(schema.getMutationType()?.getFields() ?? {}))
+    if (extensions.change === undefined) throw new Error(`The mutation ${name} must be defined with changeMutation.`);
+  return schema;
+}
+
+/** What was changed a moment ago in this request must be read anew. */
+export function loadAnew<Key, Row>(loader: { clear(key: Key): { load(key: Key): Promise<Row> } }, key: Key): Promise<Row> {
+  return loader.clear(key).load(key);
 }

@@ -1,9 +1,16 @@
-/** Writes down who changed what, in the transaction of the change. Every mutation of the graph knows its own name (graph/schema.ts), so none is left out. */
+/** The audit entry of a mutation, written in the transaction of its change. `changeMutation` calls this for every mutation, so none is left out. */
 import { appendAudit, auditedActor, idIn } from "#access/audit.ts";
 import type { Transaction } from "#database/transaction.ts";
-import type { CalledMutation, GraphContext } from "./context.ts";
+import type { GraphContext } from "./context.ts";
 
-interface Change {
+/** A mutation as it was called. */
+interface CalledMutation {
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+interface RecordedChange {
+  readonly mutation: CalledMutation;
   /** Null: the platform's, or that of what was changed. */
   readonly merchantId: string | null;
   readonly now: Date;
@@ -11,10 +18,11 @@ interface Change {
   readonly changed: unknown;
 }
 
-export async function recordMutation(transaction: Transaction, context: GraphContext, { merchantId, now, changed }: Change): Promise<void> {
-  const { viewer, mutation, operationId, requestId } = context;
+export async function recordMutation(transaction: Transaction, context: GraphContext, change: RecordedChange): Promise<void> {
+  const { viewer, operationId, requestId } = context;
+  const { mutation, merchantId, now, changed } = change;
   const actor = auditedActor(viewer);
-  if (mutation === null || actor === undefined) return;
+  if (actor === undefined) return;
   const targetId = targetOf(mutation, changed) ?? null;
   await appendAudit(transaction, {
     ...actor,
@@ -41,10 +49,12 @@ const idWithin = (changed: unknown): string | undefined =>
         .map((part: { readonly id?: unknown } | null) => idIn(part?.id))
         .find((id) => id !== undefined);
 
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null;
+
 /** Its own id, or the first that it names. */
 function idOf(value: unknown): string | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  const { id, merchantId, ...others } = value as Readonly<Record<string, unknown>>;
+  if (!isObject(value)) return undefined;
+  const { id, merchantId, ...others } = value;
   return idIn(id) ?? namedIds(others)[0]?.[1] ?? idIn(merchantId);
 }
 
@@ -61,7 +71,7 @@ const keepingNotes = new Set(["cartPromotionRemove"]);
 
 /** The names of the fields that were given, and whatever else was named by its id. */
 function detailsOf({ name, args }: CalledMutation, targetId: string | null): Readonly<Record<string, unknown>> {
-  const input = (args["input"] ?? {}) as Readonly<Record<string, unknown>>;
+  const input = isObject(args["input"]) ? args["input"] : {};
   const given = Object.entries(input).filter(([, value]) => value !== undefined && value !== null);
   const ids = namedIds(input).filter(([field, id]) => id !== targetId && field !== "merchantId");
   const fields = given.map(([field]) => field).filter((field) => !circumstances.has(field) && idIn(input[field]) === undefined);

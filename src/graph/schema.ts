@@ -44,7 +44,7 @@ import "./reports/searches.ts";
 import "./reports/webhook-health.ts";
 import "./live/subscriptions.ts";
 import { builder } from "./builder.ts";
-import { nameMutations } from "./name-mutations.ts";
+import { requireChanges } from "./mutation.ts";
 
 builder.queryType({ description: "Everything that can be read." });
 builder.mutationType({ description: "Everything that can be changed. Each mutation is one transaction: all of it happens, or nothing." });
@@ -53,4 +53,4 @@ builder.subscriptionType({
     "What can be followed: server-sent events, for a POST with `Accept: text/event-stream`. Each begins with the present state. An answer of null is the last: it is not there, or not for the asker.",
 });
 
-export default nameMutations(builder.toSchema({ sortSchema: false }));
+export default requireChanges(builder.toSchema({ sortSchema: false }));

@@ -111,15 +111,10 @@ function fault(code: string, message: string): FailureDetail {
   return { in: "body", field: "/url", code, message };
 }
 
-/**
- * Where the names of new endpoints lead to. Asking takes time and the network, and must not happen inside of a transaction: who opens one asks
- * before, and finds the answer here for a few seconds. A name that nobody asked for passes: the delivery looks where it leads to once more.
- */
+/** Resolves the host names of new endpoints. This takes time and the network, so it runs before a transaction, never inside it. */
 export interface ResolvedNames {
-  /** Asks, unless it has done so a moment ago. Never rejects. */
-  readonly prepare: (url: string) => Promise<void>;
-  /** What is wrong with the addresses of the URL's name. */
-  readonly faultsOf: (url: string) => readonly FailureDetail[];
+  /** Gives what is wrong with the addresses of the URL's host name; keeps the answer for a few seconds. Never rejects. */
+  readonly faultsOf: (url: string) => Promise<readonly FailureDetail[]>;
 }
 
 const keptMs = 15_000;
@@ -128,12 +123,15 @@ const namesMax = 1_000;
 export function createResolvedNames(resolve: ResolveName = resolveName): ResolvedNames {
   const found = new LRUCache<string, readonly FailureDetail[]>({ max: namesMax, ttl: keptMs });
   return {
-    prepare: async (url) => {
-      // What is refused for its form alone is asked nobody. Receivers on this machine need no asking.
-      if (endpointUrlFaults(url, { isLoopbackAllowed: true }).length > 0) return;
+    faultsOf: async (url) => {
+      // A URL that is refused for its form is not looked up. Receivers on this machine need no lookup.
+      if (endpointUrlFaults(url, { isLoopbackAllowed: true }).length > 0) return [];
       const { hostname } = new URL(url);
-      if (!found.has(hostname)) found.set(hostname, await resolutionFaults(url, { isLoopbackAllowed: true, resolve }));
+      const known = found.get(hostname);
+      if (known !== undefined) return known;
+      const faults = await resolutionFaults(url, { isLoopbackAllowed: true, resolve });
+      found.set(hostname, faults);
+      return faults;
     },
-    faultsOf: (url) => found.get(new URL(url).hostname) ?? [],
   };
 }

@@ -58,7 +58,7 @@ function tenantAt({ owner, keyring, render, now }: WebhooksPlace, hoursAgo: numb
     render,
     outbox: { append: () => undefined, appendLast: () => undefined },
     isLoopbackAllowed: true,
-    resolvedFaults: () => [],
+    resolvedFaults: [],
   };
 }
 

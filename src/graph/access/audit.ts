@@ -2,7 +2,7 @@
 import { auditList, type AuditRow } from "#access/audit.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { ownerOf, staff } from "#graph/callers.ts";
-import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
+import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
 
 const AuditActorEnum = defineEnum("AuditActor", {
   description: "Who did something.",

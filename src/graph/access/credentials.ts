@@ -7,11 +7,12 @@ import { isPerson } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { platform, readers, staff } from "#graph/callers.ts";
+import { accessChange } from "#graph/change-kinds.ts";
+import { changeMutation, loadAnew } from "#graph/mutation.ts";
 import type { GraphContext } from "#graph/context.ts";
-import { accessMutation, loadAnew } from "#graph/mutation.ts";
 import { ApiKeyRef, AppRef, InternalTokenRef } from "#graph/refs.ts";
 import { disableOauthClient, enableOauthClient, oauthClientList, type OauthClientRow } from "#access/oauth/oauth-clients.ts";
-import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
+import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
 import { ScopeEnum } from "./identity.ts";
 import { RoleEnum } from "./tenants.ts";
 
@@ -91,27 +92,31 @@ const tokenOf = async ({ db }: GraphContext, id: string): Promise<InternalTokenR
   return token;
 };
 
-accessMutation("apiKeyCreate", {
+changeMutation({
+  ...accessChange,
+  name: "apiKeyCreate",
   description: "Makes an API key. The key itself is in this answer and nowhere else.",
   callers: staff,
   input: ApiKeyCreateInput,
   type: ApiKeyCreated,
-  change: async (transaction, access, { expiresAt, ...input }) => {
+  run: async (transaction, access, { expiresAt, ...input }) => {
     const { happened, ...made } = await createApiKey(transaction, access, { ...input, expiresAt: expiresAt ?? null });
-    access.tell(happened);
+    access.publish(happened);
     return made;
   },
   answer: async ({ loaders }, { apiKeyId, value }) => ({ value, apiKey: await loaders.apiKeys.load(apiKeyId) }),
 });
 
-accessMutation("apiKeyRotate", {
+changeMutation({
+  ...accessChange,
+  name: "apiKeyRotate",
   description: "Makes the successor of an API key. Both work for the overlap, then the old one has expired. A key is rotated once.",
   callers: staff,
   input: ApiKeyRotateInput,
   type: ApiKeyRotated,
-  change: async (transaction, access, input) => {
+  run: async (transaction, access, input) => {
     const { happened, ...made } = await rotateApiKey(transaction, access, { ...input, expiresAt: input.expiresAt ?? null });
-    access.tell(happened);
+    access.publish(happened);
     return { ...made, rotatedId: input.apiKeyId };
   },
   answer: async ({ loaders }, { apiKeyId, value, rotatedId }) => {
@@ -120,39 +125,44 @@ accessMutation("apiKeyRotate", {
   },
 });
 
-accessMutation("apiKeyRevoke", {
+changeMutation({
+  ...accessChange,
+  name: "apiKeyRevoke",
   description: "Revokes an API key: it is refused from now on.",
   callers: staff,
   input: ApiKeyRevokeInput,
   type: ApiKeyRef,
-  change: async (transaction, access, { apiKeyId }) => {
-    access.tell(await revokeApiKey(transaction, access, apiKeyId));
+  run: async (transaction, access, { apiKeyId }) => {
+    access.publish(await revokeApiKey(transaction, access, apiKeyId));
     return apiKeyId;
   },
   answer: ({ loaders }, id) => loadAnew(loaders.apiKeys, id),
 });
 
-accessMutation("internalTokenCreate", {
+changeMutation({
+  ...accessChange,
+  name: "internalTokenCreate",
   description:
     "Makes an internal token. The token itself is in this answer and nowhere else. It is for holders of a token: one that a person made would outlive their account.",
   callers: staff,
   input: InternalTokenCreateInput,
   type: InternalTokenCreated,
-  refuse: (viewer) =>
-    isPerson(viewer)
-      ? fail("role_not_allowed", { message: "Who is signed in makes no internal tokens: they would outlive the account." })
-      : undefined,
-  change: (transaction, access, { expiresAt, merchantId, ...input }) =>
+  check: ({ viewer }) => {
+    if (isPerson(viewer)) throw fail("role_not_allowed", { message: "Who is signed in makes no internal tokens: they would outlive the account." });
+  },
+  run: (transaction, access, { expiresAt, merchantId, ...input }) =>
     createInternalToken(transaction, access, { ...input, merchantId: merchantId ?? access.merchantId, expiresAt: expiresAt ?? null }),
   answer: async (context, { internalTokenId, value }) => ({ value, internalToken: await tokenOf(context, internalTokenId) }),
 });
 
-accessMutation("internalTokenRevoke", {
+changeMutation({
+  ...accessChange,
+  name: "internalTokenRevoke",
   description: "Revokes an internal token: it is refused from now on.",
   callers: staff,
   input: InternalTokenRevokeInput,
   type: InternalTokenRef,
-  change: async (transaction, access, { internalTokenId }) => {
+  run: async (transaction, access, { internalTokenId }) => {
     await revokeInternalToken(transaction, access, internalTokenId);
     return internalTokenId;
   },
@@ -189,24 +199,28 @@ async function clientOf({ db }: GraphContext, id: string): Promise<OauthClientRo
   return client;
 }
 
-accessMutation("oauthClientDisable", {
+changeMutation({
+  ...accessChange,
+  name: "oauthClientDisable",
   description: "Switches an OAuth client off for all merchants: nobody is sent to it, and whatever it was granted is revoked, for good.",
   callers: platform,
   input: OAuthClientTransitionInput,
   type: OAuthClient,
-  change: async (transaction, access, { clientId }) => {
+  run: async (transaction, access, { clientId }) => {
     await disableOauthClient(transaction, access, clientId);
     return clientId;
   },
   answer: clientOf,
 });
 
-accessMutation("oauthClientEnable", {
+changeMutation({
+  ...accessChange,
+  name: "oauthClientEnable",
   description: "Lets an OAuth client ask again. What it was granted before stays revoked.",
   callers: platform,
   input: OAuthClientTransitionInput,
   type: OAuthClient,
-  change: async (transaction, _access, { clientId }) => {
+  run: async (transaction, _access, { clientId }) => {
     await enableOauthClient(transaction, clientId);
     return clientId;
   },

@@ -7,7 +7,7 @@ import { ApiKeyRef, InstallationRef } from "#graph/refs.ts";
 import { type ApiRequestRow, failuresMax, keptDays, requestList, successesMax } from "#access/request-log.ts";
 import { docUrlOf } from "#foundation/failure.ts";
 import { kindOf } from "#foundation/ids.ts";
-import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
+import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
 
 const ReadinessStatusEnum = defineEnum("ReadinessStatus", {
   description: "How ready an installation is.",

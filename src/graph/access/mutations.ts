@@ -1,13 +1,15 @@
 /** Letting in and shutting out: merchants, apps and installations. */
+import type { Transaction } from "#database/transaction.ts";
 import { z } from "zod";
 import { changeInstallation, createApp, createInstallation, createMerchant, updateMerchant } from "#access/tenants.ts";
 import { reindexMerchant } from "#commerce/search/index-products.ts";
 import { builder } from "#graph/builder.ts";
 import { platform, staff } from "#graph/callers.ts";
+import { accessChange, type AccessContext } from "#graph/change-kinds.ts";
+import { changeMutation, loadAnew } from "#graph/mutation.ts";
 import { expectedVersion } from "#graph/catalog/inputs.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { ModeEnum, ScopeEnum } from "./identity.ts";
-import { accessMutation, type AccessWork, loadAnew } from "#graph/mutation.ts";
 import { AppRef, InstallationRef, MerchantRef } from "#graph/refs.ts";
 
 const name = z.string().trim().min(1).max(200);
@@ -74,21 +76,25 @@ const InstallationTransitionInput = builder.inputType("InstallationTransitionInp
 
 const merchantOf = ({ loaders }: GraphContext, id: string) => loadAnew(loaders.merchants, id);
 const installationOf = ({ loaders }: GraphContext, id: string) => loadAnew(loaders.installations, id);
-accessMutation("merchantCreate", {
+changeMutation({
+  ...accessChange,
+  name: "merchantCreate",
   description: "Makes a merchant.",
   callers: platform,
   input: MerchantCreateInput,
   type: MerchantRef,
-  change: createMerchant,
+  run: createMerchant,
   answer: merchantOf,
 });
 
-accessMutation("merchantUpdate", {
+changeMutation({
+  ...accessChange,
+  name: "merchantUpdate",
   description: "Changes a merchant.",
   callers: staff,
   input: MerchantUpdateInput,
   type: MerchantRef,
-  change: async (transaction, access, input) => {
+  run: async (transaction, access, input) => {
     await updateMerchant(transaction, access, input);
     // The locale that products fall back to stands in the index.
     if (typeof input.defaultLocale === "string")
@@ -98,58 +104,71 @@ accessMutation("merchantUpdate", {
   answer: merchantOf,
 });
 
+/** Gives the id of what was changed. */
+type AccessCommand<Input> = (transaction: Transaction, access: AccessContext, input: Input) => Promise<string>;
+
 type MerchantTransition = (typeof MerchantTransitionInput)["$inferInput"];
 
 const setMerchantStatus =
-  (status: "active" | "suspended"): AccessWork<MerchantTransition, string> =>
+  (status: "active" | "suspended"): AccessCommand<MerchantTransition> =>
   async (transaction, access, input) => {
     await updateMerchant(transaction, access, { ...input, status });
     if (status === "active") await reindexMerchant(transaction, { merchantId: input.merchantId, onlyMissing: true, now: access.now });
     return input.merchantId;
   };
 
-accessMutation("merchantSuspend", {
+changeMutation({
+  ...accessChange,
+  name: "merchantSuspend",
   description: "Cuts all credentials of a merchant at once and hides its products.",
   callers: platform,
   input: MerchantTransitionInput,
   type: MerchantRef,
-  change: setMerchantStatus("suspended"),
+  run: setMerchantStatus("suspended"),
   answer: merchantOf,
 });
-accessMutation("merchantResume", {
+changeMutation({
+  ...accessChange,
+  name: "merchantResume",
   description: "Opens a suspended merchant again.",
   callers: platform,
   input: MerchantTransitionInput,
   type: MerchantRef,
-  change: setMerchantStatus("active"),
+  run: setMerchantStatus("active"),
   answer: merchantOf,
 });
 
-accessMutation("appCreate", {
+changeMutation({
+  ...accessChange,
+  name: "appCreate",
   description: "Registers an app.",
   callers: platform,
   input: AppCreateInput,
   type: AppRef,
-  change: (transaction, access, { name: appName, publisher }) => createApp(transaction, access, { name: appName, publisher: publisher ?? null }),
+  run: (transaction, access, { name: appName, publisher }) => createApp(transaction, access, { name: appName, publisher: publisher ?? null }),
   answer: ({ loaders }, id) => loadAnew(loaders.apps, id),
 });
 
-accessMutation("installationCreate", {
+changeMutation({
+  ...accessChange,
+  name: "installationCreate",
   description: "Lets an app in.",
   callers: staff,
   input: InstallationCreateInput,
   type: InstallationRef,
-  change: createInstallation,
+  run: createInstallation,
   answer: installationOf,
 });
 
-accessMutation("installationScopesSet", {
+changeMutation({
+  ...accessChange,
+  name: "installationScopesSet",
   description: "Sets what an installation may do; felt by its keys at once.",
   callers: staff,
   input: InstallationScopesSetInput,
   type: InstallationRef,
-  change: async (transaction, access, input) => {
-    access.tell(await changeInstallation(transaction, access, input));
+  run: async (transaction, access, input) => {
+    access.publish(await changeInstallation(transaction, access, input));
     return input.installationId;
   },
   answer: installationOf,
@@ -158,9 +177,9 @@ accessMutation("installationScopesSet", {
 type InstallationTransition = (typeof InstallationTransitionInput)["$inferInput"];
 
 const setInstallationStatus =
-  (status: "active" | "suspended" | "uninstalled"): AccessWork<InstallationTransition, string> =>
+  (status: "active" | "suspended" | "uninstalled"): AccessCommand<InstallationTransition> =>
   async (transaction, access, { installationId }) => {
-    access.tell(await changeInstallation(transaction, access, { installationId, status }));
+    access.publish(await changeInstallation(transaction, access, { installationId, status }));
     return installationId;
   };
 
@@ -171,12 +190,14 @@ const transitions = [
 ] as const;
 
 for (const [field, description, status] of transitions) {
-  accessMutation(field, {
+  changeMutation({
+    ...accessChange,
+    name: field,
     description,
     callers: staff,
     input: InstallationTransitionInput,
     type: InstallationRef,
-    change: setInstallationStatus(status),
+    run: setInstallationStatus(status),
     answer: installationOf,
   });
 }

@@ -16,9 +16,10 @@ import { isPerson } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import { ownerOf, staff } from "#graph/callers.ts";
-import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
+import { accessChange } from "#graph/change-kinds.ts";
+import { changeMutation, loadAnew } from "#graph/mutation.ts";
+import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
 import type { GraphContext } from "#graph/context.ts";
-import { accessMutation, loadAnew } from "#graph/mutation.ts";
 import { OAuthGrantRef, StaffAccountRef, ViewerRef } from "#graph/refs.ts";
 
 StaffAccountRef.implement({
@@ -112,16 +113,18 @@ const showWithPassword = async (context: GraphContext, { staffId, generated }: C
   password: generated,
 });
 
-accessMutation("staffCreate", {
+changeMutation({
+  ...accessChange,
+  name: "staffCreate",
   description: "Makes an account for a person of a merchant, who may then sign in and let apps in.",
   callers: staff,
   input: StaffCreateInput,
   type: StaffCreated,
-  prepare: async ({ merchantId, email, name, password }) => {
+  prepare: async ({ email, name, password }) => {
     const generated = typeof password === "string" ? null : generatePassword();
-    return { merchantId, generated, person: await prepareStaff({ email, name, password: password ?? generated ?? "" }) };
+    return { generated, person: await prepareStaff({ email, name, password: password ?? generated ?? "" }) };
   },
-  change: async (transaction, access, { merchantId, generated, person }) => {
+  run: async (transaction, access, { merchantId, prepared: { generated, person } }) => {
     const owner = merchantId ?? access.merchantId;
     if (owner === null) throw fail("missing_field", { message: "merchantId is required with a token of the platform." });
     return { staffId: await createStaff(transaction, access, { merchantId: owner, ...person }), generated };
@@ -129,54 +132,62 @@ accessMutation("staffCreate", {
   answer: showWithPassword,
 });
 
-accessMutation("staffPasswordSet", {
+changeMutation({
+  ...accessChange,
+  name: "staffPasswordSet",
   description:
     "Gives an account another password: whoever had signed in is asked again. What the person granted to apps stays in force, unless it shall be revoked.",
   callers: staff,
   input: StaffPasswordSetInput,
   type: StaffPasswordSet,
-  prepare: async ({ staffId, password, revokeGrants }) => {
+  prepare: async ({ password }) => {
     const generated = typeof password === "string" ? null : generatePassword();
-    return { staffId, generated, isRevokingGrants: revokeGrants === true, passwordHash: await preparePassword(password ?? generated ?? "") };
+    return { generated, passwordHash: await preparePassword(password ?? generated ?? "") };
   },
-  change: async (transaction, access, { generated, ...input }) => {
-    await setStaffPassword(transaction, access, input);
-    return { staffId: input.staffId, generated };
+  run: async (transaction, access, { staffId, revokeGrants, prepared: { generated, passwordHash } }) => {
+    await setStaffPassword(transaction, access, { staffId, isRevokingGrants: revokeGrants === true, passwordHash });
+    return { staffId, generated };
   },
   answer: showWithPassword,
 });
 
-accessMutation("staffDisable", {
+changeMutation({
+  ...accessChange,
+  name: "staffDisable",
   description: "Disables an account: it signs in nowhere from now on, also where it had, and the grants it gave are revoked.",
   callers: staff,
   input: StaffDisableInput,
   type: StaffAccountRef,
-  change: async (transaction, access, { staffId }) => {
+  run: async (transaction, access, { staffId }) => {
     await disableStaff(transaction, access, staffId);
     return staffId;
   },
   answer: staffOf,
 });
 
-accessMutation("staffEnable", {
+changeMutation({
+  ...accessChange,
+  name: "staffEnable",
   description: "Lets a disabled account sign in again, with the password that it had. The grants that were revoked stay so.",
   callers: staff,
   input: StaffEnableInput,
   type: StaffAccountRef,
-  change: async (transaction, access, { staffId }) => {
+  run: async (transaction, access, { staffId }) => {
     await enableStaff(transaction, access, staffId);
     return staffId;
   },
   answer: staffOf,
 });
 
-accessMutation("oauthGrantRevoke", {
+changeMutation({
+  ...accessChange,
+  name: "oauthGrantRevoke",
   description: "Revokes what was granted to an OAuth client: its tokens are refused from now on.",
   callers: staff,
   input: OAuthGrantRevokeInput,
   type: OAuthGrantRef,
-  change: async (transaction, access, { grantId }) => {
-    access.tell(await revokeGrant(transaction, access, grantId));
+  run: async (transaction, access, { grantId }) => {
+    access.publish(await revokeGrant(transaction, access, grantId));
     return grantId;
   },
   answer: ({ loaders }, id) => loadAnew(loaders.oauthGrants, id),

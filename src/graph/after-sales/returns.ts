@@ -6,7 +6,9 @@ import type { ChangedPart } from "#commerce/orders/change-order.ts";
 import { noteMax } from "#commerce/orders/order-checks.ts";
 import type { ReturnView } from "#commerce/orders/render-parts.ts";
 import { builder } from "#graph/builder.ts";
-import { buyersAndStaff, orderMutation } from "#graph/orders/order-mutation.ts";
+import { frontends } from "#graph/callers.ts";
+import { orderChange, returnChange } from "#graph/change-kinds.ts";
+import { changeMutation } from "#graph/mutation.ts";
 import { OrderLineQuantityInput, orderVersion } from "#graph/orders/order-inputs.ts";
 import { ReturnKindEnum, ReturnMethodEnum, ReturnSettlementEnum } from "#graph/orders/order-enums.ts";
 import { showPart } from "#graph/orders/orders.ts";
@@ -86,79 +88,87 @@ const ReturnInspectInput = builder.inputType("ReturnInspectInput", {
 
 const answer = (_context: GraphContext, { order, id }: ChangedPart): ReturnView => showPart(order, "returns", id);
 
-orderMutation("returnRequest", {
+changeMutation({
+  ...orderChange,
+  name: "returnRequest",
   description:
     "Asks for a return, an exchange, a refund, a repair or a replacement. What `afterSalesEligibility` answers with allowed is approved at once; what it answers with request_required waits for the merchant; what it denies is refused for the same reasons.",
-  on: "orderId",
-  callers: buyersAndStaff,
+  callers: frontends,
   input: ReturnRequestInput,
   type: ReturnRef,
-  change: requestReturn,
+  run: requestReturn,
   answer,
 });
 
-orderMutation("returnApprove", {
+changeMutation({
+  ...returnChange,
+  name: "returnApprove",
   description:
     "The merchant agrees to a return that was asked for. A refund without a return is paid at once; what an exchange sends is kept back from the stock.",
-  on: "returnId",
   input: ReturnTransitionInput,
   type: ReturnRef,
-  change: approveReturn,
+  run: approveReturn,
   answer,
 });
 
-orderMutation("returnDecline", {
+changeMutation({
+  ...returnChange,
+  name: "returnDecline",
   description: "The merchant does not agree to a return that was asked for.",
-  on: "returnId",
   input: ReturnDeclineInput,
   type: ReturnRef,
-  change: declineReturn,
+  run: declineReturn,
   answer,
 });
 
-orderMutation("returnTrack", {
+changeMutation({
+  ...returnChange,
+  name: "returnTrack",
   description: "An approved return is on its way back.",
-  on: "returnId",
   input: ReturnTransitionInput,
   type: ReturnRef,
-  change: trackReturn,
+  run: trackReturn,
   answer,
 });
 
-orderMutation("returnReceive", {
+changeMutation({
+  ...returnChange,
+  name: "returnReceive",
   description: "A return has arrived: one that was under way, or one that was brought or fetched.",
-  on: "returnId",
   input: ReturnReceiveInput,
   type: ReturnRef,
-  change: receiveReturn,
+  run: receiveReturn,
   answer,
 });
 
-orderMutation("returnInspect", {
+changeMutation({
+  ...returnChange,
+  name: "returnInspect",
   description: "A return that has arrived was looked at: what is accepted counts as returned, and what can be sold again goes back to the stock.",
-  on: "returnId",
   input: ReturnInspectInput,
   type: ReturnRef,
-  change: inspectReturn,
+  run: inspectReturn,
   answer,
 });
 
-orderMutation("returnClose", {
+changeMutation({
+  ...returnChange,
+  name: "returnClose",
   description:
     "Settles a return that was inspected: what was accepted is refunded less its fees; of an exchange what is sent instead must have left.",
-  on: "returnId",
   input: ReturnTransitionInput,
   type: ReturnRef,
-  change: closeReturn,
+  run: closeReturn,
   answer,
 });
 
-orderMutation("returnCancel", {
+changeMutation({
+  ...returnChange,
+  name: "returnCancel",
   description: "Calls a return off that was asked for or approved, before it is on its way.",
-  on: "returnId",
-  callers: buyersAndStaff,
+  callers: frontends,
   input: ReturnTransitionInput,
   type: ReturnRef,
-  change: cancelReturn,
+  run: cancelReturn,
   answer,
 });

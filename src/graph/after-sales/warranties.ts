@@ -4,10 +4,12 @@ import { type ClaimOutcome, claimTextMax, openWarrantyClaim, resolveWarrantyClai
 import type { ChangedPart } from "#commerce/orders/change-order.ts";
 import type { WarrantyView } from "#commerce/orders/render-parts.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
+import { frontends } from "#graph/callers.ts";
+import { orderChange, warrantyChange, warrantyClaimChange } from "#graph/change-kinds.ts";
+import { changeMutation } from "#graph/mutation.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { WarrantyClaimKindEnum } from "#graph/orders/order-enums.ts";
 import { orderVersion } from "#graph/orders/order-inputs.ts";
-import { buyersAndStaff, orderMutation } from "#graph/orders/order-mutation.ts";
 import { showPart } from "#graph/orders/orders.ts";
 import { WarrantyRef } from "#graph/refs.ts";
 
@@ -47,31 +49,34 @@ const WarrantyClaimResolveInput = builder.inputType("WarrantyClaimResolveInput",
 
 const answer = (_context: GraphContext, { order, id }: ChangedPart): WarrantyView => showPart(order, "warranties", id);
 
-orderMutation("warrantyRegister", {
+changeMutation({
+  ...orderChange,
+  name: "warrantyRegister",
   description: "Registers the warranty of a line that has arrived, as the order was placed with it. It begins with the delivery.",
-  on: "orderId",
-  callers: buyersAndStaff,
+  callers: frontends,
   input: WarrantyRegisterInput,
   type: WarrantyRef,
-  change: registerWarranty,
+  run: registerWarranty,
   answer,
 });
 
-orderMutation("warrantyClaimOpen", {
+changeMutation({
+  ...warrantyChange,
+  name: "warrantyClaimOpen",
   description: "Asks for what a warranty grants; one claim at a time.",
-  on: "warrantyId",
-  callers: buyersAndStaff,
+  callers: frontends,
   input: WarrantyClaimOpenInput,
   type: WarrantyRef,
-  change: openWarrantyClaim,
+  run: openWarrantyClaim,
   answer,
 });
 
-orderMutation("warrantyClaimResolve", {
+changeMutation({
+  ...warrantyClaimChange,
+  name: "warrantyClaimResolve",
   description: "Decides a claim that is open.",
-  on: "claimId",
   input: WarrantyClaimResolveInput,
   type: WarrantyRef,
-  change: resolveWarrantyClaim,
+  run: resolveWarrantyClaim,
   answer,
 });

@@ -3,12 +3,12 @@ import { findSavedAddresses, removeSavedAddress, type SavedAddress, savedAddress
 import { type CartAddressToken, setAddress, setSavedAddress } from "#commerce/carts/set-delivery.ts";
 import { failAt } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
-import { callerOf, tenantOf } from "#graph/callers.ts";
+import { callerOf, everyClient, frontends, tenantOf } from "#graph/callers.ts";
+import { anyCartChange, cartChange } from "#graph/change-kinds.ts";
+import { changeMutation } from "#graph/mutation.ts";
 import type { GraphContext } from "#graph/context.ts";
-import { idempotencyKeyArgument, idempotencyKeyDescription } from "#graph/mutation.ts";
 import { CartTotalsRef, DeliveryOptionRef, MaskedAddressRef } from "#graph/refs.ts";
 import { AddressLevelEnum, AddressSetInput, SavedAddressRemoveInput, SavedAddressSetInput, ServiceabilityEnum } from "./cart-types.ts";
-import { cartMutation, changeCartOf, everyClient, frontends } from "./cart-mutation.ts";
 
 const AddressCheck = builder.objectRef<CartAddressToken["validation"]>("AddressCheck").implement({
   description: "How an address was checked.",
@@ -66,22 +66,24 @@ const AddressToken = builder.objectRef<CartAddressToken>("CartAddressToken").imp
   }),
 });
 
-cartMutation("cartAddressSet", {
+changeMutation({
+  ...cartChange,
+  name: "cartAddressSet",
   description: "Says where a cart goes, and answers with a token that stands for the address.",
   callers: everyClient,
   input: AddressSetInput,
   type: AddressToken,
-  change: setAddress,
-  answer: (_context, token) => token,
+  run: setAddress,
 });
 
-cartMutation("cartSavedAddressSet", {
+changeMutation({
+  ...cartChange,
+  name: "cartSavedAddressSet",
   description: "Says where a cart goes, by an address that its buyer keeps; answers as cartAddressSet does.",
   callers: frontends,
   input: SavedAddressSetInput,
   type: AddressToken,
-  change: setSavedAddress,
-  answer: (_context, token) => token,
+  run: setSavedAddress,
 });
 
 const SavedAddressType = builder.objectRef<SavedAddress>("SavedAddress").implement({
@@ -109,26 +111,22 @@ builder.queryField("savedAddresses", (t) =>
   }),
 );
 
-builder.mutationField("savedAddressRemove", (t) =>
-  t.id({
-    description: "Erases an address that a buyer keeps; the carts that were given it keep their copy until they end. Answers with its id.",
-    authScopes: { callers: frontends },
-    args: {
-      merchantId: t.arg.id({ description: "The merchant; needed with a token of the platform." }),
-      [idempotencyKeyArgument]: t.arg.string({ description: idempotencyKeyDescription }),
-      input: t.arg({ type: SavedAddressRemoveInput, required: true, description: "The address." }),
-    },
-    resolve: async (_root, { merchantId, input }, context) => {
-      const buyerReference = buyerOf(context, input.buyerReference);
-      const removed = await changeCartOf(context, merchantId, (transaction, tenant) =>
-        removeSavedAddress(transaction, tenant, { ...input, buyerReference }),
-      );
-      return removed.savedAddressId;
-    },
-  }),
-);
+changeMutation({
+  ...anyCartChange,
+  name: "savedAddressRemove",
+  description: "Erases an address that a buyer keeps; the carts that were given it keep their copy until they end. Answers with its id.",
+  callers: frontends,
+  input: SavedAddressRemoveInput,
+  inputDescription: "The address.",
+  type: "ID",
+  check: (request, { buyerReference }) => void buyerOf(request, buyerReference),
+  // The check has made sure of one of the two.
+  run: (transaction, context, input) =>
+    removeSavedAddress(transaction, context, { ...input, buyerReference: input.buyerReference ?? context.buyerReference ?? "" }),
+  answer: (_request, { savedAddressId }) => savedAddressId,
+});
 
-/** A storefront speaks for the buyer it serves and for no other. */
+/** Gives the buyer whose addresses are meant: a storefront acts for the buyer it serves and for no other. */
 function buyerOf(context: GraphContext, asked: string | null | undefined): string {
   const isStorefront = callerOf(context.viewer) === "storefront";
   const buyerReference = isStorefront ? context.buyerReference : (asked ?? context.buyerReference);

@@ -6,7 +6,7 @@ import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import { type Caller, callerOf, integrators, listedOwner, ownerOf, readers, tenantOf, unlessAnalyst } from "#graph/callers.ts";
 import { AvailabilityEnum, type Restriction, RestrictionEnum } from "#graph/catalog/products.ts";
-import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
+import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
 import type { GraphContext } from "#graph/context.ts";
 import {
   CartRef,

@@ -5,9 +5,10 @@ import { addLines, removeLines, updateLines } from "#commerce/carts/change-lines
 import { changeMarket, createCart, setBuyer } from "#commerce/carts/market-and-buyer.ts";
 import { mergeCarts, revokeCart } from "#commerce/carts/cart-transitions.ts";
 import { selectDelivery } from "#commerce/carts/set-delivery.ts";
-import { builder } from "#graph/builder.ts";
+import { everyClient, frontends } from "#graph/callers.ts";
+import { anyCartChange, cartChange } from "#graph/change-kinds.ts";
+import { changeMutation } from "#graph/mutation.ts";
 import type { GraphContext } from "#graph/context.ts";
-import { idempotencyKeyArgument, idempotencyKeyDescription } from "#graph/mutation.ts";
 import { CartRef, type CartShown, PromotionStateRef } from "#graph/refs.ts";
 import {
   BuyerSetInput,
@@ -21,112 +22,126 @@ import {
   PromotionApplyInput,
   TransitionInput,
 } from "./cart-types.ts";
-import { cartMutation, changeCartOf, everyClient, frontends } from "./cart-mutation.ts";
 import { show } from "./carts.ts";
 
 const answerCart = (context: GraphContext, cart: CartAggregate): CartShown => show(cart, context);
 
-builder.mutationField("cartCreate", (t) =>
-  t.field({
-    type: CartRef,
-    description: "Opens a cart.",
-    authScopes: { callers: frontends },
-    args: {
-      merchantId: t.arg.id({ description: "The merchant; needed with a token of the platform." }),
-      [idempotencyKeyArgument]: t.arg.string({ description: idempotencyKeyDescription }),
-      input: t.arg({ type: CreateInput, required: true, description: "The cart." }),
-    },
-    resolve: async (_root, { merchantId, input }, context) =>
-      answerCart(context, await changeCartOf(context, merchantId, (transaction, tenant) => createCart(transaction, tenant, input))),
-  }),
-);
+changeMutation({
+  ...anyCartChange,
+  name: "cartCreate",
+  description: "Opens a cart.",
+  callers: frontends,
+  input: CreateInput,
+  inputDescription: "The cart.",
+  type: CartRef,
+  run: createCart,
+  answer: answerCart,
+});
 
-cartMutation("cartLinesAdd", {
+changeMutation({
+  ...cartChange,
+  name: "cartLinesAdd",
   description: "Puts things into a cart. There is never more of one than can be bought: a warning says where it was made less.",
   callers: frontends,
   input: LinesAddInput,
   type: CartRef,
-  change: addLines,
+  run: addLines,
   answer: answerCart,
 });
 
-cartMutation("cartLinesUpdate", {
+changeMutation({
+  ...cartChange,
+  name: "cartLinesUpdate",
   description: "Changes how many of some lines there are.",
   callers: frontends,
   input: LinesUpdateInput,
   type: CartRef,
-  change: updateLines,
+  run: updateLines,
   answer: answerCart,
 });
 
-cartMutation("cartLinesRemove", {
+changeMutation({
+  ...cartChange,
+  name: "cartLinesRemove",
   description: "Takes lines out of a cart.",
   callers: frontends,
   input: LinesRemoveInput,
   type: CartRef,
-  change: removeLines,
+  run: removeLines,
   answer: answerCart,
 });
 
-cartMutation("cartBuyerSet", {
+changeMutation({
+  ...cartChange,
+  name: "cartBuyerSet",
   description: "Says whose a cart is.",
   callers: frontends,
   input: BuyerSetInput,
   type: CartRef,
-  change: setBuyer,
+  run: setBuyer,
   answer: answerCart,
 });
 
-cartMutation("cartMarketChange", {
+changeMutation({
+  ...cartChange,
+  name: "cartMarketChange",
   description: "Takes a cart to another country: it is priced anew, and what is not sold there leaves it.",
   callers: frontends,
   input: MarketChangeInput,
   type: CartRef,
-  change: changeMarket,
+  run: changeMarket,
   answer: answerCart,
 });
 
-cartMutation("cartDeliveryOptionSelect", {
+changeMutation({
+  ...cartChange,
+  name: "cartDeliveryOptionSelect",
   description: "Chooses how a cart is delivered, among what is offered for its address.",
   callers: frontends,
   input: DeliverySelectInput,
   type: CartRef,
-  change: selectDelivery,
+  run: selectDelivery,
   answer: answerCart,
 });
 
-cartMutation("cartMerge", {
+changeMutation({
+  ...cartChange,
+  name: "cartMerge",
   description: "Puts what is in another cart into this one; the other ends as merged. Address, market and code of this one stay.",
   callers: frontends,
   input: MergeInput,
   type: CartRef,
-  change: mergeCarts,
+  run: mergeCarts,
   answer: answerCart,
 });
 
-cartMutation("cartPromotionApply", {
+changeMutation({
+  ...cartChange,
+  name: "cartPromotionApply",
   description: "Gives a cart a promotion code in place of the one it has. Refused, the old one stays.",
   callers: everyClient,
   input: PromotionApplyInput,
   type: PromotionStateRef,
-  change: applyPromotion,
-  answer: (_context, state) => state,
+  run: applyPromotion,
 });
 
-cartMutation("cartPromotionRemove", {
+changeMutation({
+  ...cartChange,
+  name: "cartPromotionRemove",
   description: "Takes a cart's promotion code away.",
   callers: everyClient,
   input: TransitionInput,
   type: PromotionStateRef,
-  change: removePromotion,
-  answer: (_context, state) => state,
+  run: removePromotion,
 });
 
-cartMutation("cartRevoke", {
+changeMutation({
+  ...cartChange,
+  name: "cartRevoke",
   description: "Ends a cart: its address token ends at once, what is stored of the address a day later.",
   callers: everyClient,
   input: TransitionInput,
   type: CartRef,
-  change: revokeCart,
+  run: revokeCart,
   answer: answerCart,
 });

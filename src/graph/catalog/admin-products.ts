@@ -12,7 +12,7 @@ import {
 import { money } from "#foundation/money.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { ownerOf, readers } from "#graph/callers.ts";
-import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
+import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
 import { MediaTypeEnum } from "./product-detail.ts";
 import { AvailabilityEnum, Rating, RestrictionEnum, type Restriction } from "./products.ts";
 import { CategoryRef, MarketRef, MerchantRef, MoneyRef, ProductRef, VariantRef } from "#graph/refs.ts";

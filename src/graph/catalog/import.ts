@@ -2,8 +2,9 @@
 import { catalogBounds as bounds } from "#commerce/catalog/catalog-fields.ts";
 import { importProducts, type ProductImportResult } from "#commerce/catalog/import-products.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
+import { merchantChange } from "#graph/change-kinds.ts";
+import { changeMutation } from "#graph/mutation.ts";
 import { AttributeInput, OptionInput, RatingInput, TranslationInput, VariantOptionInput } from "./inputs.ts";
-import { tenantMutation } from "#graph/mutation.ts";
 import { RestrictionEnum } from "./products.ts";
 import { ProductRef } from "#graph/refs.ts";
 
@@ -115,11 +116,13 @@ const ImportResults = builder.objectRef<{ results: ProductImportResult[] }>("Pro
   fields: (t) => ({ results: t.expose("results", { type: [ImportResult], description: "One result for each item, in their order." }) }),
 });
 
-tenantMutation("productsImport", {
+changeMutation({
+  ...merchantChange,
+  name: "productsImport",
   description: "Imports up to 500 products in one transaction. An item that breaks a rule is left out and says why; the others are taken.",
   input: ProductsImportInput,
   type: ImportResults,
-  change: (transaction, tenant, { items }) =>
+  run: (transaction, tenant, { items }) =>
     importProducts(transaction, tenant, {
       items: items.map((item) =>
         Object.assign({}, item, {
@@ -127,7 +130,6 @@ tenantMutation("productsImport", {
         }),
       ),
     }),
-  answer: (_context, imported) => Promise.resolve(imported),
 });
 
 function endedOffers<Price extends { readonly amountMinor?: number | null | undefined }>(

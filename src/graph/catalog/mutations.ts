@@ -1,5 +1,4 @@
 /** Changes of products, their variants, prices and media, and of categories. */
-import type { InputRef } from "@pothos/core";
 import { deleteCategory, upsertCategory } from "#commerce/catalog/change-category.ts";
 import { catalogBounds as bounds } from "#commerce/catalog/catalog-fields.ts";
 import { attachMedia, removeMedia, upsertProductTranslation } from "#commerce/catalog/product-content.ts";
@@ -10,6 +9,8 @@ import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import type { ProductAggregate } from "#commerce/catalog/read-products.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
+import { merchantChange } from "#graph/change-kinds.ts";
+import { changeMutation, loadAnew } from "#graph/mutation.ts";
 import {
   expectedVersion,
   LocalizedText,
@@ -21,7 +22,6 @@ import {
   VariantUpsertInput,
 } from "./inputs.ts";
 import type { GraphContext } from "#graph/context.ts";
-import { loadAnew, type TenantWork, tenantMutation } from "#graph/mutation.ts";
 import { MediaTypeEnum } from "./product-detail.ts";
 import { CategoryRef, ProductRef } from "#graph/refs.ts";
 
@@ -91,67 +91,108 @@ const CategoryDeleted = builder.objectRef<{ categoryId: string }>("CategoryDelet
   fields: (t) => ({ categoryId: t.exposeID("categoryId", { description: "The category that is gone." }) }),
 });
 
-interface ProductChange<Input extends object> {
-  readonly description: string;
-  readonly input: InputRef<Input>;
-  readonly change: TenantWork<Input, { readonly productId: string }>;
-}
+/** Most of the mutations change one product and answer with it. */
+const productChange = { ...merchantChange, type: ProductRef, answer: changedProduct };
 
-/** Most of them change one product and answer with it. */
-function productMutation<Input extends object>(name: string, parts: ProductChange<Input>): void {
-  tenantMutation(name, { ...parts, type: ProductRef, answer: changedProduct });
-}
+changeMutation({
+  ...productChange,
+  name: "productCreate",
+  description: "Makes a product as a draft.",
+  input: ProductCreateInput,
+  run: createProduct,
+});
 
-productMutation("productCreate", { description: "Makes a product as a draft.", input: ProductCreateInput, change: createProduct });
-productMutation("productUpdate", { description: "Changes a product's own fields.", input: ProductUpdateInput, change: updateProduct });
-productMutation("productPublish", {
+changeMutation({
+  ...productChange,
+  name: "productUpdate",
+  description: "Changes a product's own fields.",
+  input: ProductUpdateInput,
+  run: updateProduct,
+});
+
+changeMutation({
+  ...productChange,
+  name: "productPublish",
   description: "Puts a product on sale. It needs a translation in the merchant's default locale, a variant and a price.",
   input: ProductTransitionInput,
-  change: publishProduct,
+  run: publishProduct,
 });
-productMutation("productUnpublish", {
+
+changeMutation({
+  ...productChange,
+  name: "productUnpublish",
   description: "Takes a product off sale, or brings it back from the archive: it is a draft again.",
   input: ProductTransitionInput,
-  change: unpublishProduct,
+  run: unpublishProduct,
 });
-productMutation("productTranslationUpsert", {
+
+changeMutation({
+  ...productChange,
+  name: "productTranslationUpsert",
   description: "Sets a product's texts in one locale.",
   input: ProductTranslationUpsertInput,
-  change: (transaction, tenant, { translation, ...product }) => upsertProductTranslation(transaction, tenant, { ...translation, ...product }),
+  run: (transaction, tenant, { translation, ...product }) => upsertProductTranslation(transaction, tenant, { ...translation, ...product }),
 });
-productMutation("variantUpsert", { description: "Adds a variant to a product, or changes one.", input: VariantUpsertInput, change: upsertVariant });
-productMutation("mediaAttach", { description: "Adds a picture or video to a product.", input: MediaAttachInput, change: attachMedia });
-productMutation("mediaRemove", { description: "Takes a picture or video from a product.", input: MediaRemoveInput, change: removeMedia });
 
-tenantMutation("productDelete", {
+changeMutation({
+  ...productChange,
+  name: "variantUpsert",
+  description: "Adds a variant to a product, or changes one.",
+  input: VariantUpsertInput,
+  run: upsertVariant,
+});
+
+changeMutation({
+  ...productChange,
+  name: "mediaAttach",
+  description: "Adds a picture or video to a product.",
+  input: MediaAttachInput,
+  run: attachMedia,
+});
+
+changeMutation({
+  ...productChange,
+  name: "mediaRemove",
+  description: "Takes a picture or video from a product.",
+  input: MediaRemoveInput,
+  run: removeMedia,
+});
+
+changeMutation({
+  ...merchantChange,
+  name: "productDelete",
   description: "Deletes a draft; one that buyers have seen is archived.",
   input: ProductTransitionInput,
   type: ProductDeleted,
-  change: deleteProduct,
-  answer: (_context, deleted) => Promise.resolve(deleted),
+  run: deleteProduct,
 });
 
-tenantMutation("pricesSet", {
+changeMutation({
+  ...merchantChange,
+  name: "pricesSet",
   description: "Sets prices from now on; answers the products whose prices changed.",
   input: PricesSetInput,
   type: [ProductRef],
-  change: (transaction, tenant, { prices }) =>
+  run: (transaction, tenant, { prices }) =>
     setPrices(transaction, tenant, { prices: prices.map((price) => Object.assign({}, price, { amountMinor: price.amountMinor ?? null })) }),
   answer: (context, { productIds }) => Promise.all(productIds.map((productId) => changedProduct(context, { productId }))),
 });
 
-tenantMutation("categoryUpsert", {
+changeMutation({
+  ...merchantChange,
+  name: "categoryUpsert",
   description: "Makes a category, or changes one.",
   input: CategoryUpsertInput,
   type: CategoryRef,
-  change: upsertCategory,
+  run: upsertCategory,
   answer: ({ loaders }, { categoryId }) => loadAnew(loaders.categories, categoryId),
 });
 
-tenantMutation("categoryDelete", {
+changeMutation({
+  ...merchantChange,
+  name: "categoryDelete",
   description: "Deletes a category that has neither categories nor products in it.",
   input: CategoryDeleteInput,
   type: CategoryDeleted,
-  change: deleteCategory,
-  answer: (_context, deleted) => Promise.resolve(deleted),
+  run: deleteCategory,
 });

@@ -1,16 +1,14 @@
 /** How a hosted checkout session is paid: submitted with what it is paid with, and then placed as an order, or failed. */
-import type { InputRef } from "@pothos/core";
+import type { GraphContext } from "#graph/context.ts";
 import { z } from "zod";
 import type { LockedSession, SessionCommandContext } from "#commerce/checkout/change-session.ts";
 import { failSession, type FailReason } from "#commerce/checkout/fail-session.ts";
-import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import { completeSession, submitCheckout } from "#commerce/orders/complete-session.ts";
-import type { Transaction } from "#database/transaction.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import type { Caller } from "#graph/callers.ts";
-import { frontends } from "#graph/carts/cart-mutation.ts";
-import { CheckoutSessionRef } from "#graph/refs.ts";
-import { sessionMutation } from "./session-mutation.ts";
+import { frontends } from "#graph/callers.ts";
+import { sessionPaymentChange } from "#graph/change-kinds.ts";
+import { changeMutation } from "#graph/mutation.ts";
+import { CheckoutSessionRef, type SessionShown } from "#graph/refs.ts";
 import { showSession } from "./sessions.ts";
 
 const seenVersion =
@@ -68,46 +66,38 @@ const FailInput = builder.inputType("HostedCheckoutSessionFailInput", {
   }),
 });
 
-/** Who places an order stands in its timeline. */
-const asActor = (tenant: SessionCommandContext): OrderCommandContext => ({ ...tenant, actor: tenant.causedBy === "buyer" ? "buyer" : "merchant" });
+const answer = (request: GraphContext, locked: LockedSession): SessionShown => showSession(locked, request);
 
-interface PaymentMutation<Input extends object> {
-  readonly description: string;
-  /** Frontends and the session's own page, unless told. */
-  readonly callers?: readonly Caller[];
-  readonly input: InputRef<Input>;
-  readonly change: (transaction: Transaction, tenant: OrderCommandContext, input: Input & { readonly sessionId: string }) => Promise<LockedSession>;
-}
-
-/** Money is asked for: the idempotency key is required. */
-function paymentMutation<Input extends object>(name: string, { change, ...parts }: PaymentMutation<Input>): void {
-  sessionMutation(name, {
-    ...parts,
-    isKeyRequired: true,
-    type: CheckoutSessionRef,
-    change: (transaction, tenant, input) => change(transaction, asActor(tenant), input),
-    answer: (context, locked) => showSession(locked, context),
-  });
-}
-
-paymentMutation("hostedCheckoutSessionSubmit", {
+changeMutation({
+  ...sessionPaymentChange,
+  name: "hostedCheckoutSessionSubmit",
   description:
     "The buyer pays. The checkout is frozen and `processing` until the payment provider has answered: then its order is placed by itself, or it is open again. Where nothing is to be paid the order is placed at once.",
   input: SubmitInput,
-  change: submitCheckout,
+  type: CheckoutSessionRef,
+  run: submitCheckout,
+  answer,
 });
 
-paymentMutation("hostedCheckoutSessionComplete", {
+changeMutation({
+  ...sessionPaymentChange,
+  name: "hostedCheckoutSessionComplete",
   description:
     "Places the order of a checkout whose payment is authorized, as happens by itself; while that is not known yet, 409 checkout_session_processing says to ask again.",
   callers: frontends,
   input: CompleteInput,
-  change: completeSession,
+  type: CheckoutSessionRef,
+  run: completeSession,
+  answer,
 });
 
-paymentMutation("hostedCheckoutSessionFail", {
+changeMutation({
+  ...sessionPaymentChange,
+  name: "hostedCheckoutSessionFail",
   description:
     "Gives up a payment whose outcome is not known yet: the checkout is open again, or expired where its time is over. Should the payment succeed later, the money goes back.",
   input: FailInput,
-  change: failSession,
+  type: CheckoutSessionRef,
+  run: failSession,
+  answer,
 });

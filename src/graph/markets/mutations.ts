@@ -5,8 +5,9 @@ import { upsertMarket } from "#commerce/markets/change-market.ts";
 import { upsertPolicy } from "#commerce/markets/change-policy.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
+import { merchantChange } from "#graph/change-kinds.ts";
+import { changeMutation, loadAnew } from "#graph/mutation.ts";
 import { expectedVersion, LocalizedText } from "#graph/catalog/inputs.ts";
-import { loadAnew, tenantMutation } from "#graph/mutation.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { MarketRef, VariantRef } from "#graph/refs.ts";
 import type { SelfService } from "#commerce/markets/policy-rules.ts";
@@ -165,27 +166,33 @@ const StockAdjustInput = builder.inputType("StockAdjustInput", {
   }),
 });
 
-tenantMutation("marketUpsert", {
+changeMutation({
+  ...merchantChange,
+  name: "marketUpsert",
   description: "Makes a market, or changes one.",
   input: MarketUpsertInput,
   type: MarketRef,
-  change: async (transaction, tenant, input) => ({ merchantId: tenant.merchantId, ...(await upsertMarket(transaction, tenant, input)) }),
+  run: async (transaction, tenant, input) => ({ merchantId: tenant.merchantId, ...(await upsertMarket(transaction, tenant, input)) }),
   answer: async ({ loaders }, { merchantId, marketId }) => found(await loadAnew(loaders.markets, merchantId), marketId),
 });
 
-tenantMutation("taxRateUpsert", {
+changeMutation({
+  ...merchantChange,
+  name: "taxRateUpsert",
   description: "Sets the tax of a country or region.",
   input: TaxRateUpsertInput,
   type: TaxRate,
-  change: async (transaction, tenant, input) => ({ marketId: input.marketId, ...(await upsertTaxRate(transaction, tenant, input)) }),
+  run: async (transaction, tenant, input) => ({ marketId: input.marketId, ...(await upsertTaxRate(transaction, tenant, input)) }),
   answer: async ({ loaders }, { marketId, taxRateId }) => found(await loadAnew(loaders.taxRates, marketId), taxRateId),
 });
 
-tenantMutation("deliveryMethodUpsert", {
+changeMutation({
+  ...merchantChange,
+  name: "deliveryMethodUpsert",
   description: "Makes a delivery method of a market, or changes one.",
   input: DeliveryMethodUpsertInput,
   type: DeliveryMethod,
-  change: async (transaction, tenant, input) => ({
+  run: async (transaction, tenant, input) => ({
     marketId: input.marketId,
     merchantId: tenant.merchantId,
     ...(await upsertDeliveryMethod(transaction, tenant, input)),
@@ -196,20 +203,24 @@ tenantMutation("deliveryMethodUpsert", {
   },
 });
 
-tenantMutation("policyUpsert", {
+changeMutation({
+  ...merchantChange,
+  name: "policyUpsert",
   description: "Sets a policy of the merchant.",
   input: PolicyUpsertInput,
   type: Policy,
-  change: async (transaction, tenant, input) => ({ merchantId: tenant.merchantId, ...(await upsertPolicy(transaction, tenant, input)) }),
+  run: async (transaction, tenant, input) => ({ merchantId: tenant.merchantId, ...(await upsertPolicy(transaction, tenant, input)) }),
   answer: async ({ loaders }, { merchantId, policyId }) => found(await loadAnew(loaders.policies, merchantId), policyId),
 });
 
-tenantMutation("stockAdjust", {
+changeMutation({
+  ...merchantChange,
+  name: "stockAdjust",
   description: "Changes the stock on hand of a variant, and records why.",
   input: StockAdjustInput,
   type: VariantRef,
-  change: adjustStock,
-  isKeyRequired: true,
+  run: adjustStock,
+  idempotency: "required",
   answer: async ({ loaders }, { productId, variantId }) => {
     const product = await loadAnew(loaders.products, productId);
     if (product === null) throw fail("product_not_found");

@@ -1,8 +1,10 @@
 /** Mutations of orders: confirming and holding them, fulfillments, cancellations, payments and refunds. */
-import type { InputRef } from "@pothos/core";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { confirmOrder, holdOrder, holdReasonMax, releaseOrder } from "#commerce/orders/order-life.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
+import { frontends } from "#graph/callers.ts";
+import { fulfillmentChange, orderChange, paymentChange } from "#graph/change-kinds.ts";
+import { changeMutation } from "#graph/mutation.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { FulfillmentRef, OrderRef, type OrderShown, PaymentRef, RefundRef } from "#graph/refs.ts";
 import {
@@ -17,7 +19,7 @@ import {
 import { carrierMax, createFulfillment } from "#commerce/orders/fulfillment/create-fulfillment.ts";
 import type { ChangedPart, OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { TrackedStatus } from "#commerce/orders/fulfillment/fulfillment-rules.ts";
-import type { FulfillmentView } from "#commerce/orders/render-parts.ts";
+import type { FulfillmentView, PaymentView } from "#commerce/orders/render-parts.ts";
 import { approveCancellation, cancelOrder, declineCancellation } from "#commerce/orders/cancellation/cancel-order.ts";
 import { capturePayment, type PaymentTarget, voidPayment } from "#commerce/orders/payment/order-payment.ts";
 import { closeDispute, openDispute } from "#commerce/orders/payment/disputes.ts";
@@ -34,7 +36,6 @@ import {
   PaymentVoidInput,
   RefundCreateInput,
 } from "./order-inputs.ts";
-import { buyersAndStaff, orderMutation } from "./order-mutation.ts";
 import { showOrder, showPart } from "./orders.ts";
 import { FulfillmentTypeEnum } from "./order-enums.ts";
 
@@ -53,30 +54,33 @@ const OrderHoldInput = builder.inputType("OrderHoldInput", {
 
 const answerOrder = (context: GraphContext, order: OrderAggregate): OrderShown => showOrder(order, context);
 
-orderMutation("orderConfirm", {
+changeMutation({
+  ...orderChange,
+  name: "orderConfirm",
   description: "Takes an order on: from then on it can be sent.",
-  on: "orderId",
   input: OrderStepInput,
   type: OrderRef,
-  change: confirmOrder,
+  run: confirmOrder,
   answer: answerOrder,
 });
 
-orderMutation("orderHold", {
+changeMutation({
+  ...orderChange,
+  name: "orderHold",
   description: "Stops an order for the time being: nothing new of it is sent.",
-  on: "orderId",
   input: OrderHoldInput,
   type: OrderRef,
-  change: holdOrder,
+  run: holdOrder,
   answer: answerOrder,
 });
 
-orderMutation("orderRelease", {
+changeMutation({
+  ...orderChange,
+  name: "orderRelease",
   description: "Lets an order that is on hold go on.",
-  on: "orderId",
   input: OrderStepInput,
   type: OrderRef,
-  change: releaseOrder,
+  run: releaseOrder,
   answer: answerOrder,
 });
 
@@ -134,149 +138,172 @@ const FulfillmentTrackInput = builder.inputType("FulfillmentTrackInput", {
 
 const answerFulfillment = (_context: GraphContext, { order, id }: ChangedPart): FulfillmentView => showPart(order, "fulfillments", id);
 
-orderMutation("fulfillmentCreate", {
+changeMutation({
+  ...orderChange,
+  name: "fulfillmentCreate",
   description: "Puts together what shall go to the buyer, of an order that is confirmed.",
-  on: "orderId",
   input: FulfillmentCreateInput,
   type: FulfillmentRef,
-  change: createFulfillment,
+  run: createFulfillment,
   answer: answerFulfillment,
 });
 
-orderMutation("fulfillmentPack", {
+changeMutation({
+  ...fulfillmentChange,
+  name: "fulfillmentPack",
   description: "Begins to pack: what was ordered beyond the stock is taken from it now. From here on a cancellation is asked for.",
-  on: "fulfillmentId",
   input: FulfillmentStepInput,
   type: FulfillmentRef,
-  change: packFulfillment,
+  run: packFulfillment,
   answer: answerFulfillment,
 });
 
-orderMutation("fulfillmentShip", {
+changeMutation({
+  ...fulfillmentChange,
+  name: "fulfillmentShip",
   description: "Hands a fulfillment over to its carrier, or gives access to what is digital.",
-  on: "fulfillmentId",
   input: FulfillmentShipInput,
   type: FulfillmentRef,
-  change: shipFulfillment,
+  run: shipFulfillment,
   answer: answerFulfillment,
 });
 
-orderMutation("fulfillmentTrack", {
+changeMutation({
+  ...fulfillmentChange,
+  name: "fulfillmentTrack",
   description: "Says where a fulfillment is. What came back undelivered can be put into another one.",
-  on: "fulfillmentId",
   input: FulfillmentTrackInput,
   type: FulfillmentRef,
-  change: trackFulfillment,
+  run: trackFulfillment,
   answer: answerFulfillment,
 });
 
-orderMutation("fulfillmentDeliver", {
+changeMutation({
+  ...fulfillmentChange,
+  name: "fulfillmentDeliver",
   description: "The buyer has it. An order of which everything arrived and is paid completes by itself.",
-  on: "fulfillmentId",
   input: FulfillmentStepInput,
   type: FulfillmentRef,
-  change: deliverFulfillment,
+  run: deliverFulfillment,
   answer: answerFulfillment,
 });
 
-orderMutation("fulfillmentFail", {
+changeMutation({
+  ...fulfillmentChange,
+  name: "fulfillmentFail",
   description: "It got lost or broken: the same is promised from the stock again, and can be put into another one.",
-  on: "fulfillmentId",
   input: FulfillmentStepInput,
   type: FulfillmentRef,
-  change: failFulfillment,
+  run: failFulfillment,
   answer: answerFulfillment,
 });
 
-orderMutation("fulfillmentCancel", {
+changeMutation({
+  ...fulfillmentChange,
+  name: "fulfillmentCancel",
   description: "Calls a fulfillment off before it is sent; what is in it can be put into another one.",
-  on: "fulfillmentId",
   input: FulfillmentStepInput,
   type: FulfillmentRef,
-  change: cancelFulfillment,
+  run: cancelFulfillment,
   answer: answerFulfillment,
 });
 
 /** Cancellations of orders: by the buyer or the merchant, and the merchant's answers to a buyer's request. */
-orderMutation("orderCancel", {
+changeMutation({
+  ...orderChange,
+  name: "orderCancel",
   description:
     "Cancels an order or some of it, decided by the same rules as `cancellationEligibility` (409 invalid_state gives the reasons). Where a buyer may only ask, it becomes a request that the merchant answers. What was paid for it goes back, and what was reserved is free again.",
-  on: "orderId",
-  callers: buyersAndStaff,
+  callers: frontends,
   input: OrderCancelInput,
   type: OrderRef,
-  change: cancelOrder,
+  run: cancelOrder,
   answer: (context, order) => showOrder(order, context),
 });
 
-orderMutation("orderCancellationApprove", {
+changeMutation({
+  ...orderChange,
+  name: "orderCancellationApprove",
   description: "Cancels what a buyer asked to have canceled, if it still can be.",
-  on: "orderId",
   input: CancellationAnswerInput,
   type: OrderRef,
-  change: approveCancellation,
+  run: approveCancellation,
   answer: (context, order) => showOrder(order, context),
 });
 
-orderMutation("orderCancellationDecline", {
+changeMutation({
+  ...orderChange,
+  name: "orderCancellationDecline",
   description: "Tells a buyer that the order is not canceled; all stays as it is.",
-  on: "orderId",
   input: CancellationAnswerInput,
   type: OrderRef,
-  change: declineCancellation,
+  run: declineCancellation,
   answer: (context, order) => showOrder(order, context),
 });
 
 /** Payments: capturing and voiding, and disputes. The provider is called after the answer. */
-interface PaymentMutation<Input extends object> {
-  readonly description: string;
-  readonly input: InputRef<Input>;
-  readonly change: (transaction: Transaction, tenant: OrderCommandContext, input: Input & PaymentTarget) => Promise<OrderAggregate>;
-}
-
-/** Answers with the payment as it stands now. */
-function paymentMutation<Input extends object>(name: string, { description, input, change }: PaymentMutation<Input>): void {
-  orderMutation(name, {
-    description,
-    on: "paymentId",
-    input,
-    type: PaymentRef,
-    change: async (transaction, tenant, asked) => ({ order: await change(transaction, tenant, asked), paymentId: asked.paymentId }),
-    answer: (_context, { order, paymentId }) => showPart(order, "payments", paymentId),
+const changesPayment =
+  <Input extends PaymentTarget>(command: (transaction: Transaction, context: OrderCommandContext, input: Input) => Promise<OrderAggregate>) =>
+  async (transaction: Transaction, context: OrderCommandContext, input: Input): Promise<ChangedPayment> => ({
+    order: await command(transaction, context, input),
+    paymentId: input.paymentId,
   });
+
+interface ChangedPayment {
+  readonly order: OrderAggregate;
+  readonly paymentId: string;
 }
 
-paymentMutation("paymentCapture", {
+const answerPayment = (_request: GraphContext, { order, paymentId }: ChangedPayment): PaymentView => showPart(order, "payments", paymentId);
+
+changeMutation({
+  ...paymentChange,
+  name: "paymentCapture",
   description: "Takes what was authorized, no more than is still owed. The provider answers later: `payment.captured` tells.",
   input: PaymentCaptureInput,
-  change: capturePayment,
+  type: PaymentRef,
+  run: changesPayment(capturePayment),
+  answer: answerPayment,
 });
 
-paymentMutation("paymentVoid", {
+changeMutation({
+  ...paymentChange,
+  name: "paymentVoid",
   description: "Lets go what was authorized and not captured. The provider answers later: `payment.canceled` tells when nothing is left of it.",
   input: PaymentVoidInput,
-  change: voidPayment,
+  type: PaymentRef,
+  run: changesPayment(voidPayment),
+  answer: answerPayment,
 });
 
-paymentMutation("paymentDisputeOpen", {
+changeMutation({
+  ...paymentChange,
+  name: "paymentDisputeOpen",
   description: "Notes that the buyer's bank disputes a payment. Until it is closed nothing is captured, refunded or canceled.",
   input: DisputeOpenInput,
-  change: openDispute,
+  type: PaymentRef,
+  run: changesPayment(openDispute),
+  answer: answerPayment,
 });
 
-paymentMutation("paymentDisputeClose", {
+changeMutation({
+  ...paymentChange,
+  name: "paymentDisputeClose",
   description: "Notes how a dispute ended. Lost, what was kept of the payment counts as given back, and the buyer owes that much less.",
   input: DisputeCloseInput,
-  change: closeDispute,
+  type: PaymentRef,
+  run: changesPayment(closeDispute),
+  answer: answerPayment,
 });
 
 /** Refunds that the merchant creates. Cancellations and returns create theirs by themselves. */
-orderMutation("refundCreate", {
+changeMutation({
+  ...orderChange,
+  name: "refundCreate",
   description:
     "Gives money back for units that were sent, for the shipping, or as a goodwill; never more than was captured. The provider answers later: `refund.succeeded` or `refund.failed` tells.",
-  on: "orderId",
   input: RefundCreateInput,
   type: RefundRef,
-  change: createRefund,
+  run: createRefund,
   answer: (_context, { order, refundId }) => showPart(order, "refunds", refundId),
 });

@@ -2,10 +2,10 @@
 import type { Cancellation, CancellationRequest } from "#commerce/orders/order-aggregate.ts";
 import type { OrderLineView, OrderTotals, OrderView } from "#commerce/orders/render-order.ts";
 import { builder } from "#graph/builder.ts";
+import { unlessAnalyst } from "#graph/callers.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { type Restriction, RestrictionEnum } from "#graph/catalog/products.ts";
 import { ImageRef, MoneyRef } from "#graph/refs.ts";
-import { unlessAnalyst } from "#graph/callers.ts";
 import { OrderActorEnum } from "./order-enums.ts";
 import { forStaff, OrderLineQuantity } from "./order-parts.ts";
 

@@ -4,18 +4,17 @@ import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { type OrderPartViews, toParts } from "#commerce/orders/render-parts.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
-import { type Caller, callerOf, integrators, listedOwner, ownerOf, readers } from "#graph/callers.ts";
-import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
+import { type Caller, callerOf, integrators, listedOwner, orderActorOf, ownerOf, readers } from "#graph/callers.ts";
+import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { FulfillmentRef, OrderRef, type OrderShown, PaymentRef, RefundRef, ReturnRef, WarrantyRef } from "#graph/refs.ts";
 import { OrderStatusEnum } from "./order-enums.ts";
-import { actorOf } from "./order-mutation.ts";
 import { showOrder } from "./orders.ts";
 
 /** Whether the asker may know that the order is there. */
 export function isOrderVisible(order: OrderAggregate, context: GraphContext): boolean {
   if (context.viewer.kind === "buyer") return order.sessionId === context.viewer.sessionId;
-  return isOurs(order.merchant.id, context) && !isForeignOrder(order, { actor: actorOf(context), buyerReference: context.buyerReference });
+  return isOurs(order.merchant.id, context) && !isForeignOrder(order, { actor: orderActorOf(context), buyerReference: context.buyerReference });
 }
 
 function isOurs(merchantId: string, context: GraphContext): boolean {

@@ -1,10 +1,11 @@
 /** Orders as REST integrators, storefronts and back offices see them, and their recipient in full for staff. */
-import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { toOrder } from "#commerce/orders/render-order.ts";
+import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { type OrderPartViews, toParts } from "#commerce/orders/render-parts.ts";
 import { fail } from "#foundation/failure.ts";
 import { money } from "#foundation/money.ts";
 import { builder } from "#graph/builder.ts";
+import { unlessAnalyst } from "#graph/callers.ts";
 import type { GraphContext } from "#graph/context.ts";
 import {
   DeliveryOptionRef,
@@ -18,7 +19,6 @@ import {
   ReturnRef,
   WarrantyRef,
 } from "#graph/refs.ts";
-import { unlessAnalyst } from "#graph/callers.ts";
 import { openPersonalData, type PersonalData } from "#commerce/addresses/personal-data.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 import { OrderFulfillmentStatusEnum, OrderPaymentStatusEnum, OrderReturnStatusEnum, OrderStatusEnum } from "./order-enums.ts";

@@ -7,9 +7,10 @@ import { generatePromotionCodes } from "#commerce/promotions/generate-codes.ts";
 import { createPromotion, updatePromotion } from "#commerce/promotions/change-promotion.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
+import { merchantChange } from "#graph/change-kinds.ts";
+import { changeMutation } from "#graph/mutation.ts";
 import { expectedVersion, LocalizedText } from "#graph/catalog/inputs.ts";
 import type { GraphContext } from "#graph/context.ts";
-import { tenantMutation } from "#graph/mutation.ts";
 import { PromotionCodeRef, PromotionRef } from "#graph/refs.ts";
 import { PromotionKindEnum, PromotionTriggerEnum } from "./promotions.ts";
 
@@ -135,51 +136,63 @@ async function changedPromotion({ db }: GraphContext, { promotionId }: { readonl
   return promotion;
 }
 
-tenantMutation("promotionCreate", {
+changeMutation({
+  ...merchantChange,
+  name: "promotionCreate",
   description: "Makes a promotion as a draft.",
   input: PromotionCreateInput,
   type: PromotionRef,
-  change: createPromotion,
+  run: createPromotion,
   answer: changedPromotion,
 });
 
-tenantMutation("promotionUpdate", {
+changeMutation({
+  ...merchantChange,
+  name: "promotionUpdate",
   description: "Changes what is said of a promotion, unless it has ended.",
   input: PromotionUpdateInput,
   type: PromotionRef,
-  change: updatePromotion,
+  run: updatePromotion,
   answer: changedPromotion,
 });
 
-tenantMutation("promotionActivate", {
+changeMutation({
+  ...merchantChange,
+  name: "promotionActivate",
   description: "Lets a draft or a paused promotion apply, from its start on; not one whose window is over.",
   input: PromotionTransitionInput,
   type: PromotionRef,
-  change: activatePromotion,
+  run: activatePromotion,
   answer: changedPromotion,
 });
 
-tenantMutation("promotionPause", {
+changeMutation({
+  ...merchantChange,
+  name: "promotionPause",
   description: "Takes an active promotion out of use until it is activated again.",
   input: PromotionTransitionInput,
   type: PromotionRef,
-  change: pausePromotion,
+  run: pausePromotion,
   answer: changedPromotion,
 });
 
-tenantMutation("promotionEnd", {
+changeMutation({
+  ...merchantChange,
+  name: "promotionEnd",
   description: "Ends a promotion for good. Orders keep what they had of it.",
   input: PromotionTransitionInput,
   type: PromotionRef,
-  change: endPromotion,
+  run: endPromotion,
   answer: changedPromotion,
 });
 
-tenantMutation("promotionCodesGenerate", {
+changeMutation({
+  ...merchantChange,
+  name: "promotionCodesGenerate",
   description: "Makes codes for a promotion, or takes given ones: all of them, or none.",
   input: PromotionCodesGenerateInput,
   type: PromotionCodesGenerated,
-  change: generatePromotionCodes,
+  run: generatePromotionCodes,
   answer: async (context, { promotionId, codes }) => {
     context.loaders.promotionCodes.clearAll();
     context.loaders.promotionCodeCounts.clearAll();

@@ -1,12 +1,12 @@
 /** Promotions as their merchant keeps them, with their codes: secrets of the merchant, so nothing here is open to storefronts. */
 import { type DefaultConnectionArguments, resolveCursorConnection } from "@pothos/plugin-relay";
-import { integerFaults, requireNoFaults } from "#foundation/faults.ts";
+import { requireNoFaults, integerFaults } from "#foundation/faults.ts";
 import type { PromotionKind, PromotionStatus } from "#commerce/promotions/promotion-rule.ts";
 import { type PromotionCodeRow, promotionList } from "#commerce/promotions/read-promotions.ts";
 import { money } from "#foundation/money.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { ownerOf, readers, staff } from "#graph/callers.ts";
-import { connectionOf, type ConnectionOf, listTypes, pageCost, pageSizeDefault, pageSizeMax } from "#graph/connections.ts";
+import { connectionOf, type ConnectionOf, pageCost, pageSizeDefault, pageSizeMax, listTypes } from "#graph/connections.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { MerchantRef, MoneyRef, PromotionCodeRef, PromotionRef } from "#graph/refs.ts";
 

@@ -5,7 +5,7 @@ import { ReturnReasonEnum } from "#graph/orders/after-sales-eligibility.ts";
 import { builder } from "#graph/builder.ts";
 import { readers } from "#graph/callers.ts";
 import { ReturnKindEnum } from "#graph/orders/order-enums.ts";
-import { marketArgs, PeriodRef, readShopReport, reportArgs, reportCost } from "./report-period.ts";
+import { PeriodRef, readShopReport, reportCost, marketArgs, reportArgs } from "./report-period.ts";
 
 const Figures = builder.interfaceRef<ReturnFigures>("ReturnFigures").implement({
   description: "Returns that were asked for in a time, in one currency. A return counts when it was asked for, whatever becomes of it later.",

@@ -15,15 +15,15 @@ import { CancelReasonEnum, SessionStatusEnum } from "#graph/checkout/session-typ
 import {
   BucketRef,
   bucketsCost,
-  firstArgs,
   firstCost,
-  intervalArgs,
-  marketArgs,
   PeriodRef,
   readShopReport,
-  reportArgs,
   spreadCost,
   totalsCost,
+  firstArgs,
+  intervalArgs,
+  marketArgs,
+  reportArgs,
 } from "./report-period.ts";
 
 const SalesFiguresType = builder.interfaceRef<SalesFigures>("SalesFigures").implement({

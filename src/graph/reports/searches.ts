@@ -4,7 +4,7 @@ import { clientsMin } from "#commerce/search/search-counts.ts";
 import type { Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
 import { listedOwner, readers } from "#graph/callers.ts";
-import { bucketsCost, firstArgs, firstCost, PeriodRef, periodOf, reportArgs, totalsCost } from "./report-period.ts";
+import { bucketsCost, firstCost, PeriodRef, periodOf, totalsCost, firstArgs, reportArgs } from "./report-period.ts";
 
 const Figures = builder.interfaceRef<SearchFigures>("SearchFigures").implement({
   description: `Searches by buyers, over REST and by storefronts, first pages alone. What fewer than ${clientsMin} clients searched for on a day, in a country, is not known, nor what has an e-mail address in it, or a number of nine digits or more that is no GTIN (of a telephone, an account, a card). A name is not recognised.`,

@@ -5,7 +5,7 @@ import { listedOwner, readers } from "#graph/callers.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
 import { ErrorCodeEnum } from "#graph/webhooks/event-log.ts";
 import { endpointsShownMax, type HealthFigures, type HealthReport, readHealth } from "#webhooks/health-report.ts";
-import { BucketRef, bucketsCost, intervalArgs, PeriodRef, periodOf, reportArgs, spreadCost, totalsCost, zoneArgs } from "./report-period.ts";
+import { BucketRef, bucketsCost, PeriodRef, periodOf, spreadCost, totalsCost, intervalArgs, reportArgs, zoneArgs } from "./report-period.ts";
 
 const FailureCount = builder.objectRef<HealthFigures["failuresByCode"][number]>("WebhookFailureCount").implement({
   description: "How often something did not arrive for one reason.",

@@ -3,7 +3,7 @@ import { builder, defineEnum } from "#graph/builder.ts";
 import { integrators, ownerOf, readers, unlessAnalyst } from "#graph/callers.ts";
 import { eventCatalogue, eventNames, type EventTypeView } from "#webhooks/event-catalogue.ts";
 import { isCleanText } from "#foundation/text.ts";
-import { connectionOf, listTypes, pageCost } from "#graph/connections.ts";
+import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
 import { InstallationRef, WebhookDeliveryRef, WebhookEventRef } from "#graph/refs.ts";
 import { type AttemptView, deliveryList, type EventLog, type EventView, pageOfDeliveries } from "#webhooks/delivery-log.ts";
 import { type DeliveryStatus, type ReplayReason, retentionDays } from "#webhooks/delivery-rules.ts";

@@ -1,7 +1,7 @@
 /** What a developer tests a verifier of signatures with. */
 import { fail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { installationsAndStaff } from "./endpoint-mutation.ts";
+import { integratorsAndStaff } from "#graph/callers.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
 import { openFixture } from "#webhooks/endpoints/endpoint-secrets.ts";
 import {
@@ -107,7 +107,7 @@ builder.objectField(WebhookEndpointRef, "signatureFixture", (t) =>
   t.field({
     type: Fixture,
     description: "What a verifier of its signatures is tested with; also while it is off.",
-    authScopes: { callers: installationsAndStaff },
+    authScopes: { callers: integratorsAndStaff },
     resolve: async ({ id }, _args, { loaders, services, clock }) => {
       const sealed = await loaders.signatureFixtures.load(id);
       if (sealed === null) throw fail("webhook_endpoint_not_found");

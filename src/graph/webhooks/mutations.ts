@@ -1,10 +1,11 @@
 /** Mutations of webhook endpoints and their input types. Creating one is also a REST operation (`PublicWebhookCreateRequest` is its body). */
 import { z } from "zod";
 import { isIntegrator } from "#access/viewer.ts";
-import { failAt } from "#foundation/failure.ts";
+import { failAt, type FailureDetail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
-import type { GraphContext } from "#graph/context.ts";
-import { idempotencyKeyArgument, idempotencyKeyDescription, preparing } from "#graph/mutation.ts";
+import { integratorsAndStaff } from "#graph/callers.ts";
+import { anyEndpointChange, endpointChange } from "#graph/change-kinds.ts";
+import { changeMutation, type MutationPreparation } from "#graph/mutation.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
 import {
   createEndpoint,
@@ -18,11 +19,10 @@ import { type EndpointWithSecret, overlapHours, rotateSecret, type SecretShown }
 import { expectedVersion } from "#graph/catalog/inputs.ts";
 import { endpointBounds as bounds } from "#webhooks/endpoints/endpoint-input.ts";
 import { endpointUrlLengthMax } from "#webhooks/endpoint-url.ts";
-import { changeEndpointOf, endpointMutation, installationsAndStaff, requireOnce, resolveEndpointUrl } from "./endpoint-mutation.ts";
 import { PayloadModeEnum } from "./endpoints.ts";
 
 /** What the mutations of webhook endpoints take. The first is the body of a REST operation, by the name that the contract gives it. */
-const url = z.string().max(endpointUrlLengthMax);
+const urlShape = z.string().max(endpointUrlLengthMax);
 const eventTypes = z.array(z.string()).min(1).max(bounds.eventTypesMax).meta({ uniqueItems: true });
 const description = z.string().max(bounds.descriptionMax);
 const perSecond = z.int32().min(1).max(bounds.perSecondMax);
@@ -38,7 +38,7 @@ const metadataRule = "20 texts at most, by names of 1 to 40 characters; 500 char
 const EndpointCreateInput = builder.inputType("PublicWebhookCreateRequest", {
   description: "A new webhook endpoint.",
   fields: (t) => ({
-    url: t.string({ required: true, description: `Where events are sent to: ${urlRule}`, validate: url }),
+    url: t.string({ required: true, description: `Where events are sent to: ${urlRule}`, validate: urlShape }),
     eventTypes: t.stringList({ required: true, description: `What it listens to: ${eventTypesRule}`, validate: eventTypes }),
     description: t.string({ description: "What it is for. 200 characters at most.", validate: description }),
     payloadMode: t.field({ type: PayloadModeEnum, defaultValue: "snapshot", description: "Whether events carry the whole object or its id." }),
@@ -52,7 +52,7 @@ const EndpointUpdateInput = builder.inputType("WebhookEndpointUpdateInput", {
   description: "What shall change of a webhook endpoint. Left out means that it stays as it is, null that there is none any more.",
   fields: (t) => ({
     expectedVersion: t.int({ description: expectedVersion }),
-    url: t.string({ description: `Where events are sent to, those on their way included: ${urlRule}`, validate: url }),
+    url: t.string({ description: `Where events are sent to, those on their way included: ${urlRule}`, validate: urlShape }),
     eventTypes: t.stringList({ description: `What it listens to: ${eventTypesRule}`, validate: eventTypes }),
     description: t.string({ description: "What it is for. 200 characters at most.", validate: description }),
     payloadMode: t.field({ type: PayloadModeEnum, description: "Whether events carry the whole object or its id." }),
@@ -104,9 +104,35 @@ const EndpointDeleted = builder.objectRef<{ readonly endpointId: string }>("Webh
   fields: (t) => ({ endpointId: t.exposeID("endpointId", { description: "The endpoint that is gone." }) }),
 });
 
-/** An app's own, whatever it says. */
-function installationOf({ viewer }: GraphContext, installationId: string | null | undefined): string {
-  if (isIntegrator(viewer)) return viewer.installationId;
+/** Resolves the host name of an endpoint's URL, and gives what is wrong with its addresses. */
+const findUrlFaults: MutationPreparation<{ readonly url?: string | null | undefined }, readonly FailureDetail[]> = async (
+  { url },
+  { resolvedNames },
+) => (typeof url === "string" ? resolvedNames.faultsOf(url) : []);
+
+changeMutation({
+  ...anyEndpointChange,
+  name: "webhookEndpointCreate",
+  description: "Registers a webhook endpoint. Its secret is in this answer and nowhere else; a ping is sent to it.",
+  callers: integratorsAndStaff,
+  idempotency: "required_or_header",
+  optionalTarget: { installationId: "The installation it is for; ignored with an API key, needed with an internal token." },
+  input: EndpointCreateInput,
+  inputDescription: "The endpoint.",
+  type: WithSecret,
+  check: ({ viewer }, { installationId }) => {
+    if (!isIntegrator(viewer)) requireInstallation(installationId);
+  },
+  prepare: findUrlFaults,
+  run: (transaction, context, { prepared, ...input }) =>
+    createEndpoint(
+      transaction,
+      { ...context, resolvedFaults: prepared },
+      { ...input, installationId: context.installationId ?? requireInstallation(input.installationId) },
+    ),
+});
+
+function requireInstallation(installationId: string | null | undefined): string {
   if (typeof installationId === "string") return installationId;
   throw failAt("missing_field", {
     in: "body",
@@ -116,72 +142,59 @@ function installationOf({ viewer }: GraphContext, installationId: string | null 
   });
 }
 
-builder.mutationField("webhookEndpointCreate", (t) =>
-  t.field({
-    type: WithSecret,
-    description: "Registers a webhook endpoint. Its secret is in this answer and nowhere else; a ping is sent to it.",
-    authScopes: { callers: installationsAndStaff },
-    args: {
-      merchantId: t.arg.id({ description: "The merchant; needed with a token of the platform." }),
-      installationId: t.arg.id({ description: "The installation it is for; ignored with an API key, needed with an internal token." }),
-      [idempotencyKeyArgument]: t.arg.string({ description: `${idempotencyKeyDescription} Needed with an internal token.` }),
-      input: t.arg({ type: EndpointCreateInput, required: true, description: "The endpoint." }),
-    },
-    resolve: (_root, { merchantId, installationId, input }, context) => {
-      requireOnce(context);
-      const owner = installationOf(context, installationId);
-      return changeEndpointOf(context, merchantId, (transaction, tenant) => createEndpoint(transaction, tenant, { ...input, installationId: owner }));
-    },
-    extensions: preparing(resolveEndpointUrl),
-  }),
-);
-
-endpointMutation("webhookEndpointUpdate", {
+changeMutation({
+  ...endpointChange,
+  name: "webhookEndpointUpdate",
   description: "Changes a webhook endpoint.",
   input: EndpointUpdateInput,
   type: WebhookEndpointRef,
-  prepare: resolveEndpointUrl,
-  change: updateEndpoint,
-  answer: (endpoint) => endpoint,
+  prepare: findUrlFaults,
+  run: (transaction, context, { prepared, ...input }) => updateEndpoint(transaction, { ...context, resolvedFaults: prepared }, input),
 });
 
-endpointMutation("webhookEndpointEnable", {
+changeMutation({
+  ...endpointChange,
+  name: "webhookEndpointEnable",
   description: "Switches a webhook endpoint on. A ping is sent to it first, and then what has waited for it.",
   input: EndpointTransitionInput,
   type: WebhookEndpointRef,
-  change: enableEndpoint,
-  answer: (endpoint) => endpoint,
+  run: enableEndpoint,
 });
 
-endpointMutation("webhookEndpointDisable", {
+changeMutation({
+  ...endpointChange,
+  name: "webhookEndpointDisable",
   description: "Switches a webhook endpoint off: what was tried waits, what was not is skipped, as is what happens meanwhile.",
   input: EndpointTransitionInput,
   type: WebhookEndpointRef,
-  change: disableEndpoint,
-  answer: (endpoint) => endpoint,
+  run: disableEndpoint,
 });
 
-endpointMutation("webhookEndpointDelete", {
+changeMutation({
+  ...endpointChange,
+  name: "webhookEndpointDelete",
   description: "Takes a webhook endpoint away for good. What waits for it is canceled, its secrets are erased.",
   input: EndpointTransitionInput,
   type: EndpointDeleted,
-  change: deleteEndpoint,
-  answer: (endpointId) => ({ endpointId }),
+  run: deleteEndpoint,
+  answer: (_request, endpointId) => ({ endpointId }),
 });
 
-endpointMutation("webhookEndpointTest", {
+changeMutation({
+  ...endpointChange,
+  name: "webhookEndpointTest",
   description: "Sends a ping to a webhook endpoint that is on.",
   input: EndpointTransitionInput,
   type: WebhookEndpointRef,
-  change: testEndpoint,
-  answer: (endpoint) => endpoint,
+  run: testEndpoint,
 });
 
-endpointMutation("webhookSecretRotate", {
+changeMutation({
+  ...endpointChange,
+  name: "webhookSecretRotate",
   description:
     "Gives a webhook endpoint a new secret; the one before signs beside it for a while. One that was already being replaced ends at once. The new secret is in this answer and nowhere else.",
   input: SecretRotateInput,
   type: WithSecret,
-  change: rotateSecret,
-  answer: (changed) => changed,
+  run: rotateSecret,
 });

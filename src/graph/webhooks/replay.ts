@@ -1,19 +1,15 @@
 /** Sends what was sent before once more. One at a time is a REST operation; many at once is for who runs a merchant. */
-import { isIntegrator } from "#access/viewer.ts";
 import { z } from "zod";
 import { fail } from "#foundation/failure.ts";
-import { builder, staff } from "#graph/builder.ts";
-import type { GraphContext } from "#graph/context.ts";
-import { defineEnum } from "#graph/enums.ts";
-import { changeOf, idempotencyKeyArgument, idempotencyKeyDescription, loadAnew } from "#graph/mutation.ts";
+import { builder, defineEnum } from "#graph/builder.ts";
+import { integratorsAndStaff } from "#graph/callers.ts";
+import { replayChange } from "#graph/change-kinds.ts";
+import { changeMutation, loadAnew } from "#graph/mutation.ts";
 import { WebhookDeliveryRef } from "#graph/refs.ts";
-import { tenantOf } from "#graph/tenancy.ts";
-import type { Transaction } from "#database/transaction.ts";
 import type { DeliveryView } from "#webhooks/delivery-log.ts";
 import { type BulkReplayed, bulkMax, type LostStatus, type PassedOver, replayDeliveries, windowDaysMax } from "#webhooks/replay-deliveries.ts";
-import { type Replayed, replayDelivery, replayNoteMax, type ReplayTenant } from "#webhooks/replay-delivery.ts";
-import { DeliveryStatusEnum, ReplayReasonEnum } from "./deliveries.ts";
-import { installationsAndStaff, requireOnce } from "./endpoint-mutation.ts";
+import { type Replayed, replayDelivery, replayNoteMax } from "#webhooks/replay-delivery.ts";
+import { DeliveryStatusEnum, ReplayReasonEnum } from "./event-log.ts";
 
 const note = z.string().max(replayNoteMax);
 
@@ -48,40 +44,24 @@ const Replay = builder.objectRef<ReplayShown>("WebhookDeliveryReplay").implement
   }),
 });
 
-/** In the transaction of the request's key, which is always there. */
-function replayOf<Changed>(
-  context: GraphContext,
-  merchantId: string | null | undefined,
-  work: (transaction: Transaction, tenant: ReplayTenant) => Promise<Changed>,
-): Promise<Changed> {
-  requireOnce(context);
-  const { viewer, services } = context;
-  const installationId = isIntegrator(viewer) ? viewer.installationId : null;
-  return changeOf(context, tenantOf(context, merchantId), (transaction, { merchantId: owner, now }) =>
-    work(transaction, { merchantId: owner, installationId, now, wakeDeliveries: services.wakeDeliveries }),
-  );
-}
-
-builder.mutationField("webhookDeliveryReplay", (t) =>
-  t.field({
-    type: Replay,
-    description:
-      "Sends a delivery once more, with the same id and body, signed anew, to the endpoint's address as it is now. For 30 days after the event, ten times at most.",
-    authScopes: { callers: installationsAndStaff },
-    args: {
-      merchantId: t.arg.id({ description: "The merchant; needed with a token of the platform." }),
-      deliveryId: t.arg.id({ required: true, description: "The delivery, `whd_…`." }),
-      [idempotencyKeyArgument]: t.arg.string({ description: `${idempotencyKeyDescription} Needed with an internal token.` }),
-      input: t.arg({ type: ReplayInput, required: true, description: "Why, and where to." }),
-    },
-    resolve: async (_root, { merchantId, deliveryId, input }, context) => {
-      const replayed = await replayOf(context, merchantId, (transaction, tenant) => replayDelivery(transaction, tenant, { ...input, deliveryId }));
-      const delivery = await loadAnew(context.loaders.webhookDeliveries, replayed.deliveryId);
-      if (delivery === null) throw fail("webhook_delivery_not_found");
-      return { delivery, original: replayed.original };
-    },
-  }),
-);
+changeMutation({
+  ...replayChange,
+  name: "webhookDeliveryReplay",
+  description:
+    "Sends a delivery once more, with the same id and body, signed anew, to the endpoint's address as it is now. For 30 days after the event, ten times at most.",
+  callers: integratorsAndStaff,
+  idempotency: "required_or_header",
+  target: { deliveryId: "The delivery, `whd_…`." },
+  input: ReplayInput,
+  inputDescription: "Why, and where to.",
+  type: Replay,
+  run: replayDelivery,
+  answer: async ({ loaders }, { deliveryId, original }) => {
+    const delivery = await loadAnew(loaders.webhookDeliveries, deliveryId);
+    if (delivery === null) throw fail("webhook_delivery_not_found");
+    return { delivery, original };
+  },
+});
 
 const LostStatusEnum = defineEnum<LostStatus>("WebhookDeliveryLostStatus", {
   description: "How deliveries end that did not arrive.",
@@ -146,17 +126,12 @@ const BulkReplay = builder.objectRef<BulkReplayed>("WebhookDeliveriesReplay").im
   }),
 });
 
-builder.mutationField("webhookDeliveriesReplay", (t) =>
-  t.field({
-    type: BulkReplay,
-    description: `Sends what did not arrive in a window of time once more: looks at ${bulkMax} deliveries at most, oldest event first, and passes over those that may not be.`,
-    authScopes: { callers: staff },
-    args: {
-      merchantId: t.arg.id({ description: "The merchant; needed with a token of the platform." }),
-      [idempotencyKeyArgument]: t.arg.string({ required: true, description: idempotencyKeyDescription }),
-      input: t.arg({ type: BulkInput, required: true, description: "Which, and why." }),
-    },
-    resolve: (_root, { merchantId, input }, context) =>
-      replayOf(context, merchantId, (transaction, tenant) => replayDeliveries(transaction, tenant, input)),
-  }),
-);
+changeMutation({
+  ...replayChange,
+  name: "webhookDeliveriesReplay",
+  description: `Sends what did not arrive in a window of time once more: looks at ${bulkMax} deliveries at most, oldest event first, and passes over those that may not be.`,
+  input: BulkInput,
+  inputDescription: "Which, and why.",
+  type: BulkReplay,
+  run: replayDeliveries,
+});

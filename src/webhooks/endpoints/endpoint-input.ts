@@ -23,7 +23,7 @@ export interface EndpointFields {
 
 export interface InputRules extends EndpointUrlRules {
   /** What was found out about the addresses of a URL's name before. */
-  readonly resolvedFaults: (url: string) => readonly FailureDetail[];
+  readonly resolvedFaults: readonly FailureDetail[];
 }
 
 type Fault = readonly [FailureCode, FailureDetail];
@@ -50,7 +50,7 @@ const of = (failure: FailureCode, details: readonly FailureDetail[]): Fault[] =>
 function urlFaults(url: string | null | undefined, { resolvedFaults, ...rules }: InputRules): readonly FailureDetail[] {
   if (url === null || url === undefined) return [];
   const faults = endpointUrlFaults(url, rules);
-  return faults.length > 0 ? faults : resolvedFaults(url);
+  return faults.length > 0 ? faults : resolvedFaults;
 }
 
 const known = new Set<string>(Object.keys(eventTypes).flatMap((type) => [type, `${type.split(".")[0]}.*`]));
