@@ -9,7 +9,6 @@ export interface MutatedModule {
   readonly hasDatabase: boolean;
 }
 
-const cancellation = "{cancellation/{eligibility,obstacles,reasons},eligibility-reason}.ts";
 const afterSales = "{eligibility,option,return-options,warranty-options,obstacles,reasons}.ts";
 
 export const modules: readonly MutatedModule[] = [
@@ -54,7 +53,7 @@ export const modules: readonly MutatedModule[] = [
   {
     // Whether an order can be canceled.
     name: "cancellation",
-    mutate: [`src/commerce/orders/${cancellation}`],
+    mutate: ["src/commerce/orders/cancellation/{eligibility,obstacles,reasons}.ts", "src/commerce/orders/eligibility-reason.ts"],
     tests: ["test/commerce/eligibility/{cancellation*,words,properties}.test.ts", "test/commerce/orders/decide-cancellation.test.ts"],
     hasDatabase: false,
   },

@@ -1,13 +1,15 @@
 /**
- * What a buyer may ask for after the sale, line by line and for the order as a whole. A pure function of the order, the policies it was placed under, and
- * a few facts; asking for it (a return) is decided by the same options, so that answer and deed cannot differ.
+ * What a buyer may ask for after the sale, line by line and for the order as a whole, and under which
+ * policies. A pure function of the order, its policies, and a few facts; the request for a return is decided
+ * by the same options, so the two cannot disagree.
  */
 import { bestDecision, type Decision, validUntil, withoutRepeats } from "#commerce/orders/eligibility-reason.ts";
 import type { LineQuantity, OrderAggregate, OrderLine, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import { type ReturnKind, returnKinds } from "#commerce/orders/order-states.ts";
 import { money } from "#foundation/money.ts";
 import { policyOf, type Window, type WindowClock } from "#commerce/orders/order-terms.ts";
-import { isOpenCase, undeliveredUnits } from "./obstacles.ts";
+import { isOpenReturn } from "#commerce/orders/order-statuses.ts";
+import { undeliveredUnits } from "./obstacles.ts";
 import {
   type AfterSalesFacts,
   type AfterSalesOption,
@@ -63,7 +65,7 @@ export function afterSalesEligibility(order: OrderAggregate, facts: AfterSalesFa
     decision: decisionOver(lines),
     lines,
     orderLevel: [lostParcels(asked), wholeWithdrawal(asked)],
-    openCases: order.returns.filter(isOpenCase).map(toCase),
+    openCases: order.returns.filter(isOpenReturn).map(toCase),
     policies: afterSalesPolicies(order),
     evaluatedAt: facts.now.toISOString(),
     validUntil: validUntil(facts.now, [...facts.turns, ...asked.flatMap(({ windows }) => turnsOfWindows(windows))]),
@@ -134,7 +136,7 @@ function toCase({ id, kind, status, lines }: OrderReturn): OpenCase {
   return { returnId: id, kind, status, lines: lines.map(({ lineId, quantity }) => ({ lineId, quantity })) };
 }
 
-/** The policies of an order that its after-sales are decided by, as they are shown. */
+/** A policy of the order that decides about its after-sales. */
 export interface AfterSalesPolicy {
   readonly id: string;
   readonly type: "return" | "warranty" | "withdrawal";
@@ -146,10 +148,10 @@ export interface AfterSalesPolicy {
 }
 
 function afterSalesPolicies(order: OrderAggregate): AfterSalesPolicy[] {
-  const [returns, withdrawal, warranty] = [policyOf(order, "return"), policyOf(order, "withdrawal"), policyOf(order, "warranty")];
+  const [returns, withdrawals, warranty] = [policyOf(order, "return"), policyOf(order, "withdrawal"), policyOf(order, "warranty")];
   return [
     show(returns, { type: "return", clock: "delivered", windowDays: returns.rules.windowDays }),
-    show(withdrawal, { type: "withdrawal", clock: "delivered", windowDays: withdrawal.rules.windowDays }),
+    show(withdrawals, { type: "withdrawal", clock: "delivered", windowDays: withdrawals.rules.windowDays }),
     show(warranty, { type: "warranty", clock: "warranty_start", windowDays: warranty.rules.months === 0 ? 0 : null }),
   ];
 }
@@ -163,18 +165,18 @@ function show(
 
 /** The money for all that was sent and never came. */
 function lostParcels(lines: readonly AskedOfLine[]): OrderOption {
-  return together("refund_undelivered", lines, notReceived);
+  return combineLines("refund_undelivered", lines, notReceived);
 }
 
 /** The right of withdrawal, used for everything that it is there for. */
 function wholeWithdrawal(lines: readonly AskedOfLine[]): OrderOption {
-  return together("withdrawal", lines, (asked) => withdrawal({ ...asked, isFault: false }));
+  return combineLines("withdrawal", lines, (asked) => withdrawal({ ...asked, isFault: false }));
 }
 
-function together(kind: OrderOption["kind"], lines: readonly AskedOfLine[], optionOf: (asked: AskedOfLine) => AfterSalesOption): OrderOption {
-  const options = lines.map((asked) => ({ asked, option: optionOf(asked) }));
+function combineLines(kind: OrderOption["kind"], lines: readonly AskedOfLine[], optionFrom: (asked: AskedOfLine) => AfterSalesOption): OrderOption {
+  const options = lines.map((asked) => ({ asked, option: optionFrom(asked) }));
   const decision = bestDecision(options.map(({ option }) => option.decision));
-  const best = askedTogether(options.filter(({ option }) => option.decision === decision));
+  const best = askedAtOnce(options.filter(({ option }) => option.decision === decision));
   const [first] = best;
   if (first === undefined) throw new Error("An order has no lines.");
   const chosen = best.map(({ asked, option }) => ({ lineId: asked.line.id, quantity: option.eligibleQuantity }));
@@ -185,7 +187,7 @@ function together(kind: OrderOption["kind"], lines: readonly AskedOfLine[], opti
     decision,
     eligibleQuantity: chosen.reduce((sum, { quantity }) => sum + quantity, 0),
     reasons: withoutRepeats(best.flatMap((one) => one.option.reasons)),
-    window: earliest(best.map((one) => one.option.window)),
+    window: earliestWindow(best.map((one) => one.option.window)),
     ...(decision === "denied" ? {} : amountsOf(asked.order, { option, chosen })),
   };
 }
@@ -196,7 +198,7 @@ interface Offered {
 }
 
 /** What is sent back and what nobody has sent are no one request: where there is something to send back, that is meant. */
-function askedTogether(best: readonly Offered[]): readonly Offered[] {
+function askedAtOnce(best: readonly Offered[]): readonly Offered[] {
   const sentBack = best.filter(({ option }) => !option.methods.includes("keep_item"));
   return sentBack.length > 0 ? sentBack : best;
 }
@@ -206,13 +208,19 @@ function amountsOf(
   order: OrderAggregate,
   { option, chosen }: { readonly option: AfterSalesOption; readonly chosen: readonly LineQuantity[] },
 ): Pick<OrderOption, "estimatedRefund"> {
-  const isLost = option.kind === "refund_only";
-  const { refundMinor } = returnValue(order, { kind: option.kind, isFault: isLost, isLost, method: option.methods[0] ?? "mail", lines: chosen });
+  const isOfLost = option.kind === "refund_only";
+  const { refundMinor } = returnValue(order, {
+    kind: option.kind,
+    isFault: isOfLost,
+    isLost: isOfLost,
+    method: option.methods[0] ?? "mail",
+    lines: chosen,
+  });
   return { estimatedRefund: money(refundMinor, order.currency) };
 }
 
 /** The one that begins first. */
-function earliest(windows: readonly Window[]): Window {
+function earliestWindow(windows: readonly Window[]): Window {
   const [first, ...rest] = windows;
   if (first === undefined) throw new Error("There is no window.");
   return rest.reduce(

@@ -1,6 +1,7 @@
 /**
- * What is sent for what comes back: a fulfillment of its own beside the return, with stock kept back from the moment the return is approved. It is
- * no part of what was ordered, so the order's lines count nothing of it. Sent once the thing is there; whatever of it is refused then is not sent.
+ * What is sent for what comes back: a fulfillment of its own beside the return, with stock kept back from the
+ * moment the return is approved. It is no part of what was ordered, so the order's lines count nothing of it.
+ * Sent once the thing is there; whatever of it is refused then is not sent.
  */
 import { giveBackStock, reserveStock } from "#commerce/inventory/reservations.ts";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
@@ -8,6 +9,7 @@ import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import { refuseOrder } from "#commerce/orders/order-checks.ts";
 import type { LineQuantity, OrderAggregate, OrderFulfillment, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { FulfillmentStatus } from "#commerce/orders/order-states.ts";
+import { sentStatuses } from "#commerce/orders/order-statuses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 
@@ -22,11 +24,11 @@ export const sendsReplacement = ({ kind }: Pick<OrderReturn, "kind">): boolean =
 export const staysWithBuyer = ({ kind }: Pick<OrderReturn, "kind">): boolean => kind === "repair" || kind === "replacement";
 
 /** Refused where nothing is left to send: what was promised to somebody else is not promised again. */
-export async function createReplacement(transaction: Transaction, tenant: OrderCommandContext, { order, found }: Replaced): Promise<OrderEvent[]> {
+export async function createReplacement(transaction: Transaction, context: OrderCommandContext, { order, found }: Replaced): Promise<OrderEvent[]> {
   const lines = stockOf(order, found, found.lines);
-  const shortages = await reserveStock(transaction, tenant, lines);
+  const shortages = await reserveStock(transaction, context, lines);
   if (shortages.length > 0) throw refuseOrder("invalid_state", order, { reason: "exchange_out_of_stock", data: { shortages } });
-  const { merchantId, now } = tenant;
+  const { merchantId, now } = context;
   const id = createId("fulfillment", now.getTime());
   await transaction
     .insertInto("fulfillment")
@@ -47,8 +49,8 @@ function typeOf({ lines, delivery }: OrderAggregate, found: Replaced["found"]): 
 }
 
 /** The return will not be. Nothing where nothing is to be sent, or it has left. */
-export async function cancelReplacement(transaction: Transaction, tenant: OrderCommandContext, { order, found }: Replaced): Promise<OrderEvent[]> {
-  return cutReplacement(transaction, tenant, { order, found, keep: [] });
+export async function cancelReplacement(transaction: Transaction, context: OrderCommandContext, { order, found }: Replaced): Promise<OrderEvent[]> {
+  return cutReplacement(transaction, context, { order, found, keep: [] });
 }
 
 export interface ReplacementCut extends Replaced {
@@ -59,7 +61,7 @@ export interface ReplacementCut extends Replaced {
 /** Sends less, or nothing, of what has not left yet, and gives the stock of the rest back. */
 export async function cutReplacement(
   transaction: Transaction,
-  tenant: OrderCommandContext,
+  context: OrderCommandContext,
   { order, found, keep }: ReplacementCut,
 ): Promise<OrderEvent[]> {
   const fulfillment = replacementOf(order, found);
@@ -70,9 +72,9 @@ export async function cutReplacement(
     .filter(({ quantity }) => quantity > 0);
   if (dropped.length === 0) return [];
   const promised = dropped.map(({ lineId, quantity, unreserved }) => ({ lineId, quantity: quantity - unreserved }));
-  await giveBackStock(transaction, tenant, unsent(fulfillment, stockOf(order, found, promised)), order.number);
+  await giveBackStock(transaction, context, unsent(fulfillment, stockOf(order, found, promised)), order.number);
   const isCanceled = [...kept.values()].every((quantity) => quantity === 0);
-  await writeCut(transaction, tenant, { fulfillment, dropped, isCanceled });
+  await writeCut(transaction, context, { fulfillment, dropped, isCanceled });
   return isCanceled ? [{ type: "fulfillment.canceled", id: fulfillment.id, previous: { status: fulfillment.status } }] : [];
 }
 
@@ -84,7 +86,6 @@ interface DroppedLine extends LineQuantity {
 const toDropped = ({ lineId, quantity, unreserved }: DroppedLine): DroppedLine => ({ lineId, quantity, unreserved: Math.min(quantity, unreserved) });
 
 const here: ReadonlySet<FulfillmentStatus> = new Set(["pending", "packing", "ready_for_pickup"]);
-const gone: ReadonlySet<FulfillmentStatus> = new Set(["shipped", "in_transit", "out_for_delivery", "delivered"]);
 
 /** The newest: one that was lost on its way may have been followed by another. */
 export function replacementOf({ fulfillments }: Pick<OrderAggregate, "fulfillments">, { id }: Pick<OrderReturn, "id">): OrderFulfillment | undefined {
@@ -93,7 +94,7 @@ export function replacementOf({ fulfillments }: Pick<OrderAggregate, "fulfillmen
 
 /** Whether what is given for the thing is on its way, or there. */
 export function isReplacementSent(order: Pick<OrderAggregate, "fulfillments">, found: Pick<OrderReturn, "id">): boolean {
-  return order.fulfillments.some(({ returnId, status }) => returnId === found.id && gone.has(status));
+  return order.fulfillments.some(({ returnId, status }) => returnId === found.id && sentStatuses.has(status));
 }
 
 /** Until it is packed its units are only reserved; from then on they were taken from what is on hand. */

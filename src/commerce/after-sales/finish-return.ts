@@ -1,6 +1,8 @@
 /**
- * Settles a return that was inspected. Money for what was accepted goes back; of an exchange or a replacement what is sent instead must have left;
- * what was repaired or replaced is the buyer's as before. Nothing is left open after it.
+ * The end of a return. Inspection: accepted units count as returned and may be sold again, refused units stay
+ * with the buyer, and an exchange sends no more than was accepted. Closing: money for accepted units goes
+ * back; what an exchange or a replacement sends must have left; what was repaired or replaced belongs to the
+ * buyer as before.
  */
 import type { ChangedPart, OrderOutcome, OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
@@ -16,12 +18,12 @@ import { refuseReturn } from "./return-rules.ts";
 import { requireSettleable, settleReturn } from "./settle-return.ts";
 import { useBenefits, voidWarranties } from "./warranty-claims.ts";
 
-export function closeReturn(transaction: Transaction, tenant: OrderCommandContext, target: ReturnTarget): Promise<ChangedPart> {
-  return changeReturn(transaction, tenant, {
+export function closeReturn(transaction: Transaction, context: OrderCommandContext, target: ReturnTarget): Promise<ChangedPart> {
+  return changeReturn(transaction, context, {
     target,
     step: "close",
     requireState: requireClosable,
-    work: (found) => close(transaction, tenant, found),
+    work: (found) => close(transaction, context, found),
   });
 }
 
@@ -30,9 +32,9 @@ function requireClosable({ order, found }: FoundReturn): void {
   if (found.kind !== "repair" && !sendsReplacement(found)) requireSettleable({ order, found, units: acceptedUnits(found) });
 }
 
-async function close(transaction: Transaction, tenant: OrderCommandContext, { order, found }: FoundReturn): Promise<OrderOutcome> {
+async function close(transaction: Transaction, context: OrderCommandContext, { order, found }: FoundReturn): Promise<OrderOutcome> {
   const closed: OrderEvent = { type: "return.closed", id: found.id };
-  await moveReturn(transaction, tenant, { id: found.id, status: "closed" });
+  await moveReturn(transaction, context, { id: found.id, status: "closed" });
   if (staysWithBuyer(found)) {
     await moveOrderLines(
       transaction,
@@ -44,8 +46,8 @@ async function close(transaction: Transaction, tenant: OrderCommandContext, { or
     const isExchanged = found.kind === "exchange" && acceptedOf(found) > 0;
     return { happenings: [closed, ...(isExchanged ? [{ type: "exchange.completed" as const, id: found.id }] : [])] };
   }
-  await voidWarranties(transaction, tenant, withoutObject(order, found));
-  const { happenings, ...patch } = await settleReturn(transaction, tenant, { order, found, units: acceptedUnits(found) });
+  await voidWarranties(transaction, context, withoutObject(order, found));
+  const { happenings, ...patch } = await settleReturn(transaction, context, { order, found, units: acceptedUnits(found) });
   return { ...patch, happenings: [closed, ...happenings] };
 }
 
@@ -73,10 +75,6 @@ function withoutObject({ lines, warranties }: OrderAggregate, found: OrderReturn
   return warranties.filter(({ lineId, status }) => status === "active" && returned.some(({ id }) => id === lineId));
 }
 
-/**
- * What came back is looked at: what is accepted counts as returned and may be sold again, what is refused stays the buyer's. Of an exchange no more
- * is sent than was accepted. A thing in repair, or that is being replaced, counts as asked for until its buyer has it, or another like it, again.
- */
 interface InspectedLine extends LineCount {
   readonly accepted: number;
   /** Of those accepted, what can be sold again. */
@@ -88,12 +86,12 @@ interface ReturnInspectInput extends ReturnTarget {
   readonly note?: string | null | undefined;
 }
 
-export function inspectReturn(transaction: Transaction, tenant: OrderCommandContext, input: ReturnInspectInput): Promise<ChangedPart> {
+export function inspectReturn(transaction: Transaction, context: OrderCommandContext, input: ReturnInspectInput): Promise<ChangedPart> {
   requireNoFaults(textFaults("/note", input.note, { max: noteMax, lines: "many" }));
-  return changeReturn(transaction, tenant, {
+  return changeReturn(transaction, context, {
     target: input,
     step: "inspect",
-    work: (found) => inspect(transaction, tenant, { ...found, input }),
+    work: (found) => inspect(transaction, context, { ...found, input }),
   });
 }
 
@@ -101,21 +99,21 @@ interface Inspection extends FoundReturn {
   readonly input: ReturnInspectInput;
 }
 
-async function inspect(transaction: Transaction, tenant: OrderCommandContext, { order, found, input }: Inspection): Promise<OrderOutcome> {
+async function inspect(transaction: Transaction, context: OrderCommandContext, { order, found, input }: Inspection): Promise<OrderOutcome> {
   requireNoFaults(inspectedFaults(found, input.lines));
   const { id, lines } = found;
-  const acceptedOf = new Map(input.lines.map(({ lineId, accepted }) => [lineId, accepted]));
-  const accepted = lines.map(({ lineId }) => ({ lineId, quantity: acceptedOf.get(lineId) ?? 0 }));
+  const acceptedByLine = new Map(input.lines.map(({ lineId, accepted }) => [lineId, accepted]));
+  const accepted = lines.map(({ lineId }) => ({ lineId, quantity: acceptedByLine.get(lineId) ?? 0 }));
   await countReturnLines(transaction, { returnId: id, lines: input.lines.map(({ restock: restocked, ...line }) => ({ ...line, restocked })) });
-  await moveReturn(transaction, tenant, { id, status: "inspected", inspectionNote: input.note ?? null });
+  await moveReturn(transaction, context, { id, status: "inspected", inspectionNote: input.note ?? null });
   if (!staysWithBuyer(found))
     await moveOrderLines(
       transaction,
-      lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: -quantity, returned: acceptedOf.get(lineId) ?? 0 })),
+      lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: -quantity, returned: acceptedByLine.get(lineId) ?? 0 })),
     );
-  await useBenefits(transaction, tenant, { order, found, accepted });
-  const cut = sendsReplacement(found) ? await cutReplacement(transaction, tenant, { order, found, keep: accepted }) : [];
-  await restock(transaction, tenant, toStock(order.lines, input.lines), order.number);
+  await useBenefits(transaction, context, { order, found, accepted });
+  const cut = sendsReplacement(found) ? await cutReplacement(transaction, context, { order, found, keep: accepted }) : [];
+  await restock(transaction, context, toStock(order.lines, input.lines), order.number);
   return { happenings: [{ type: "return.inspected", id }, ...cut] };
 }
 

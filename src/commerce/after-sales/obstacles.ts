@@ -1,9 +1,11 @@
-/** What stands against anything being asked for after the sale: what the order is like, what was sold, and what the merchant's rules say. */
+/**
+ * Reasons against a request after the sale: the state of the order, the units of a line that are left, what
+ * was sold, what the merchant's rules say, and the time.
+ */
 import type { ReturnRules } from "#commerce/markets/policy-rules.ts";
 import { isOver, type Window } from "#commerce/orders/order-terms.ts";
 import type { OrderAggregate, OrderLine, OrderReturn } from "#commerce/orders/order-aggregate.ts";
-import { unsentIntangibles, wantedOf } from "#commerce/orders/order-statuses.ts";
-import type { ReturnStatus } from "#commerce/orders/order-states.ts";
+import { isOpenReturn, unsentIntangibles, wantedOf } from "#commerce/orders/order-statuses.ts";
 import type { Asked } from "./option.ts";
 import { type AfterSalesReason, obstacle } from "./reasons.ts";
 
@@ -87,7 +89,6 @@ export function timeObstacles({ facts, windows, isFault }: Asked, window: Window
   return { window: isExtended ? windows.faults : window, reasons };
 }
 
-/** How many units of a line something can still be asked for, and why for none. */
 type Returns = Pick<OrderAggregate, "returns">;
 
 /** In the buyer's hands and paid for: neither returned nor about to be, nor given back the money for. */
@@ -133,12 +134,8 @@ export function noUnitsReason(order: Pick<OrderAggregate, "returns">, line: Orde
   return obstacle(returned >= delivered ? "already_returned" : "quantity_exhausted");
 }
 
-const over: ReadonlySet<ReturnStatus> = new Set(["declined", "closed", "canceled"]);
-
-export const isOpenCase = ({ status }: Pick<OrderReturn, "status">): boolean => !over.has(status);
-
 function openReturnIds({ returns }: Pick<OrderAggregate, "returns">, line: OrderLine): string[] {
-  return returns.filter((found) => isOpenCase(found) && unitsOf([found], line) > 0).map(({ id }) => id);
+  return returns.filter((found) => isOpenReturn(found) && unitsOf([found], line) > 0).map(({ id }) => id);
 }
 
 /** Came back, and something else went out for them: no money did. */

@@ -1,4 +1,7 @@
-/** One thing that a buyer may ask for after the sale: whether, of how many, until when, and on which terms. */
+/**
+ * One option of a buyer after the sale: its decision, quantity, terms, and the windows of time that run for
+ * its line.
+ */
 import { guaranteeMonthsMin, isInUnion, type ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import {
   arrivalOf,
@@ -104,7 +107,7 @@ export function betterOf(ordinary: AfterSalesOption, fault: AfterSalesOption): A
   return { ...ordinary, allowedReasonCodes: [...ordinary.allowedReasonCodes, ...fault.allowedReasonCodes] };
 }
 
-/** All the times that run for a line after its sale, each counted once for all that asks for it. */
+/** The windows of time that run for a line after its sale, each computed once. */
 interface LineWindows {
   readonly returns: Window;
   /** Null: the merchant does not exchange. */

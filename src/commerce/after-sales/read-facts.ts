@@ -1,4 +1,7 @@
-/** What after-sales are decided by beside the orders themselves, in one statement however many orders are asked for. */
+/**
+ * What after-sales are decided by beside the orders themselves, in one statement however many orders are
+ * asked for.
+ */
 import { type RawBuilder, sql } from "kysely";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { Reader } from "#database/transaction.ts";

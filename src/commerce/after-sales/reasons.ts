@@ -1,4 +1,6 @@
-/** The words of after-sales: why a buyer asks, and why something is not possible, or not without the merchant. */
+/**
+ * The words of after-sales: why a buyer asks, and why something is not possible, or not without the merchant.
+ */
 import type { EligibilityReason } from "#commerce/orders/eligibility-reason.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 

@@ -1,4 +1,7 @@
-/** A buyer, or the merchant for the buyer, registers the warranty of a line that has arrived: as the order was placed with it, whatever is sold now. */
+/**
+ * A buyer, or the merchant for the buyer, registers the warranty of a line that has arrived: as the order was
+ * placed with it, whatever is sold now.
+ */
 import { type Faults, refuseAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import { type ChangedPart, changeLocked, lockOrder, type OrderTarget, type OrderCommandContext } from "#commerce/orders/change-order.ts";
 import { refuseOrder } from "#commerce/orders/order-checks.ts";
@@ -14,17 +17,17 @@ export interface WarrantyRegisterInput extends OrderTarget {
 
 export const serialNumberMax = 100;
 
-export async function registerWarranty(transaction: Transaction, tenant: OrderCommandContext, input: WarrantyRegisterInput): Promise<ChangedPart> {
+export async function registerWarranty(transaction: Transaction, context: OrderCommandContext, input: WarrantyRegisterInput): Promise<ChangedPart> {
   requireNoFaults(serialNumberFaults(input));
-  const id = createId("warranty", tenant.now.getTime());
+  const id = createId("warranty", context.now.getTime());
   const { lineId, serialNumber = null, expectedVersion } = input;
-  const found = await lockOrder(transaction, tenant, input.orderId);
+  const found = await lockOrder(transaction, context, input.orderId);
   const term = plannedWarranty(found, lineId);
-  const order = await changeLocked(transaction, tenant, {
+  const order = await changeLocked(transaction, context, {
     order: found,
     expectedVersion,
     work: async () => {
-      const { merchantId, now } = tenant;
+      const { merchantId, now } = context;
       await transaction
         .insertInto("warrantyRegistration")
         .values({

@@ -1,6 +1,7 @@
 /**
- * A buyer asks for something after the sale, or the merchant for the buyer. The function that answers whether that is possible decides here too, on
- * the same facts; what needs nobody's consent is approved in the same transaction.
+ * A buyer, or the merchant for the buyer, requests a return. The options of the order's eligibility decide
+ * it, at the same instant and on the same facts: what they allow is accepted, what they deny is refused with
+ * their reasons. A request that needs no consent is approved in the same transaction.
  */
 import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import {
@@ -29,16 +30,16 @@ import { returnValue } from "./return-rules.ts";
 
 export type ReturnRequestInput = OrderTarget & ReturnRequest;
 
-export async function requestReturn(transaction: Transaction, tenant: OrderCommandContext, input: ReturnRequestInput): Promise<ChangedPart> {
+export async function requestReturn(transaction: Transaction, context: OrderCommandContext, input: ReturnRequestInput): Promise<ChangedPart> {
   requireNoFaults(requestFaults(input));
-  const id = createId("return", tenant.now.getTime());
-  const found = await lockOrder(transaction, tenant, input.orderId);
-  const facts = await readAfterSalesFacts(transaction, found, tenant.now);
+  const id = createId("return", context.now.getTime());
+  const found = await lockOrder(transaction, context, input.orderId);
+  const facts = await readAfterSalesFacts(transaction, found, context.now);
   const plan = planReturn(found, { facts, input });
-  const order = await changeLocked(transaction, tenant, {
+  const order = await changeLocked(transaction, context, {
     order: found,
     expectedVersion: input.expectedVersion,
-    work: () => request(transaction, tenant, { order: found, input, id, plan }),
+    work: () => request(transaction, context, { order: found, input, id, plan }),
   });
   return { order, id };
 }
@@ -65,12 +66,12 @@ interface Requested {
 
 async function request(
   transaction: Transaction,
-  tenant: OrderCommandContext,
+  context: OrderCommandContext,
   { order, input, id, plan: { decision, ...plan } }: Requested,
 ): Promise<OrderOutcome> {
   const { kind, reason, note = null, exchangeVariantId = null } = input;
   const row = { id, kind, reason, note, exchangeVariantId, ...plan };
-  await insertReturn(transaction, tenant, { ...row, orderId: order.id, status: "requested" });
+  await insertReturn(transaction, context, { ...row, orderId: order.id, status: "requested" });
   if (holdsUnits(row))
     await moveOrderLines(
       transaction,
@@ -78,14 +79,10 @@ async function request(
     );
   const requested = { type: "return.requested" as const, id };
   if (decision === "request_required") return { happenings: [requested] };
-  const { happenings, ...outcome } = await approve(transaction, tenant, { order, found: row });
+  const { happenings, ...outcome } = await approve(transaction, context, { order, found: row });
   return { ...outcome, happenings: [requested, ...happenings] };
 }
 
-/**
- * What a request for something after the sale comes to, decided by the options that the eligibility of the order is made of. Pure: what those options
- * allow is accepted here and what they deny is refused with their reasons, at the same instant and on the same facts.
- */
 export interface ReturnRequest {
   readonly kind: ReturnKind;
   readonly lines: readonly LineQuantity[];

@@ -169,7 +169,9 @@ async function giveBackRequested(transaction: Transaction, found: ReturnToApprov
   );
 }
 
-/** What was counted of a return when it came: every line of it, none twice, and never more of one thing than there was of the one before. */
+/**
+ * A count of one line of a return: every line is counted once, and never more units than in the step before.
+ */
 export interface LineCount {
   readonly lineId: string;
 }
@@ -203,10 +205,6 @@ function lineFaults<Count extends LineCount>(
   });
 }
 
-/**
- * A withdrawal from what was never sent: a service, or something digital that nobody has given out yet. Nothing comes back, so it is settled with its
- * approval: what an order still had to do is canceled, and what it has done with is paid back.
- */
 async function withdrawUnsent(transaction: Transaction, context: OrderCommandContext, { order, found }: ReturnToSettle): Promise<OrderOutcome> {
   if (order.status === "completed") return settleReturn(transaction, context, { order, found, units: found.lines });
   const { id: returnId, lines } = found;

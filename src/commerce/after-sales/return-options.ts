@@ -1,4 +1,7 @@
-/** What a buyer may send back, or have the money for without sending it back, and on which terms. Each for one kind of reason: the merchant's fault, or not. */
+/**
+ * What a buyer may send back, or have the money for without sending it back, and on which terms. Each for one
+ * kind of reason: the merchant's fault, or not.
+ */
 import type { ReturnMethod, ReturnRules } from "#commerce/markets/policy-rules.ts";
 import { isOver, policyOf } from "#commerce/orders/order-terms.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
@@ -14,8 +17,7 @@ import {
   type Units,
   withdrawableUnsent,
 } from "./obstacles.ts";
-import type { AfterSalesOption, Asked, AskedOfLine, OptionFee, OptionTerms } from "./option.ts";
-import { toOption } from "./option.ts";
+import { type AfterSalesOption, type Asked, type AskedOfLine, type OptionFee, type OptionTerms, toOption } from "./option.ts";
 import { type AfterSalesReason, isMerchantFault, obstacle, reasonsByKind, type ReturnReason } from "./reasons.ts";
 import { returnValue, type ValuedReturn } from "./return-rules.ts";
 

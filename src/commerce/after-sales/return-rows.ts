@@ -1,4 +1,7 @@
-/** The rows of returns and what they do to the quantities of an order's lines. Only written by who holds the order's lock. */
+/**
+ * The rows of returns and what they do to the quantities of an order's lines. Only written by who holds the
+ * order's lock.
+ */
 import { sql } from "kysely";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { LineQuantity, OrderReturn } from "#commerce/orders/order-aggregate.ts";

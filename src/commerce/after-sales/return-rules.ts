@@ -1,4 +1,8 @@
-/** What units that come back are worth to their buyer: their share of the order, less the fees that the buyer bears. */
+/**
+ * Rules of a return, pure: which step leads from which status to which, the failure that refuses a step, and
+ * what the units that come back are worth to their buyer (their share of the order, less the fees that the
+ * buyer bears).
+ */
 import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import { shippingLeftMinor, unitsValueMinor } from "#commerce/orders/order-value.ts";
 import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
@@ -66,13 +70,10 @@ function endsDelivery(order: OrderAggregate, { kind, isLost, lines }: ValuedRetu
   return isLast && (kind === "withdrawal" || (isLost && carried.every(({ delivered }) => delivered === 0)));
 }
 
-/**
- * The life of a return: which step leads from which status to which. A thing that is brought or fetched is received without having been under
- * way; one that is sent says so first. Whatever is not in this table is refused.
- */
 export const returnSteps = ["approve", "decline", "track", "receive", "inspect", "close", "cancel"] as const;
 export type ReturnStep = (typeof returnSteps)[number];
 
+/** Goods that are brought or fetched are received from `approved`; goods that are sent are tracked first. */
 export const returnTransitions = {
   requested: { approve: "approved", decline: "declined", cancel: "canceled" },
   approved: { track: "in_transit", cancel: "canceled" },

@@ -1,8 +1,9 @@
 /**
- * Giving back what a return is worth: the buyer owes that much less, and of what was paid too much then, the provider gives back. What was promised
- * when the return was asked for is what is paid, or more where it is worth more by now, as the last of several that bring the whole order back; where
- * less was accepted, what that is worth. An authorization that nothing is owed of any more is let go. Credit is the merchant's own books' affair: the money
- * of the order stays where it is, and the return tells how much it is.
+ * Giving back what a return is worth: the buyer owes that much less, and of what was paid too much then, the
+ * provider gives back. What was promised when the return was asked for is what is paid, or more where it is
+ * worth more by now, as the last of several that bring the whole order back; where less was accepted, what
+ * that is worth. An authorization that nothing is owed of any more is let go. Credit is the merchant's own
+ * books' affair: the money of the order stays where it is, and the return tells how much it is.
  */
 import { refundableMinor } from "#commerce/orders/order-value.ts";
 import type { OrderOutcome, OrderCommandContext } from "#commerce/orders/change-order.ts";
@@ -94,7 +95,7 @@ export function requireSettleable(settled: ReturnToSettle): void {
 }
 
 /** Writes it down, on the return as well; the return itself is closed by who calls. */
-export async function settleReturn(transaction: Transaction, tenant: OrderCommandContext, settled: ReturnToSettle): Promise<OrderOutcome> {
+export async function settleReturn(transaction: Transaction, context: OrderCommandContext, settled: ReturnToSettle): Promise<OrderOutcome> {
   const { found } = settled;
   const settlement = returnSettlement(settled);
   const isCredit = found.settlement === "store_credit";
@@ -105,20 +106,20 @@ export async function settleReturn(transaction: Transaction, tenant: OrderComman
   await transaction.updateTable("orderReturn").set({ refundMinor: settlement.reducedMinor }).where("id", "=", found.id).execute();
   if (isCredit) return { happenings: [] };
   const patch = { reducedMinor: settlement.reducedMinor, shippingReducedMinor: settlement.shippingMinor };
-  const happenings = await giveBack(transaction, tenant, { ...settled, settlement });
+  const happenings = await giveBack(transaction, context, { ...settled, settlement });
   const { reducedMinor, refundMinor } = settlement;
-  await voidIfNothingOwed(transaction, tenant, { order: settled.order, reducedMinor, refundMinor });
+  await voidIfNothingOwed(transaction, context, { order: settled.order, reducedMinor, refundMinor });
   return { ...patch, happenings };
 }
 
 async function giveBack(
   transaction: Transaction,
-  tenant: OrderCommandContext,
+  context: OrderCommandContext,
   { order, found, settlement }: ReturnToSettle & { readonly settlement: ReturnSettlement },
 ): Promise<OrderEvent[]> {
   const { refundMinor: amountMinor } = settlement;
   if (amountMinor === 0) return [];
   const covered = coverRefund(amountMinor, settlement);
-  const id = await queueRefund(transaction, tenant, { order, amountMinor, reason: "order_returned", returnId: found.id, ...covered });
+  const id = await queueRefund(transaction, context, { order, amountMinor, reason: "order_returned", returnId: found.id, ...covered });
   return [{ type: "refund.created", id }];
 }

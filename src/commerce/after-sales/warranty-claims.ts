@@ -182,10 +182,6 @@ function warrantyConflict({ id, status, version }: OrderWarranty, { reason, data
   return { resource: "warranty", id, currentStatus: status, currentVersion: version, reason: reason ?? null, data };
 }
 
-/**
- * What a warranty grants is counted down when a thing that came back under it is accepted. Where nothing of it is left, or it counts no longer, the
- * merchant grants what the law's guarantee asks for, and the warranty stays as it is.
- */
 interface Granted {
   readonly order: OrderAggregate;
   readonly found: Pick<OrderReturn, "id" | "kind">;

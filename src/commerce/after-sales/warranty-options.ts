@@ -1,4 +1,7 @@
-/** What a buyer may have repaired or replaced: under a warranty that is registered, or by the law's guarantee without one. */
+/**
+ * What a buyer may have repaired or replaced: under a warranty that is registered, or by the law's guarantee
+ * without one.
+ */
 import { isOver, policyOf, type Window } from "#commerce/orders/order-terms.ts";
 import type { OrderWarranty } from "#commerce/orders/order-aggregate.ts";
 import type { ReturnStatus } from "#commerce/orders/order-states.ts";

@@ -167,7 +167,9 @@ async function writeOrder(transaction: Transaction, order: OrderAggregate): Prom
     .execute();
 }
 
-/** A change that nobody asks for: by the clock, or because a payment provider has answered. It is told of like any other. */
+/**
+ * What a change needs that no request asked for: one by the clock, or by the answer of a payment provider.
+ */
 export interface SystemServices {
   readonly db: Database;
   readonly now: Date;

@@ -1,4 +1,7 @@
-/** Why something cannot be done with an order, or not without the merchant: a decision always follows from its reasons, so the two cannot differ. */
+/**
+ * Why something cannot be done with an order, or not without the merchant: a decision always follows from its
+ * reasons, so the two cannot differ.
+ */
 
 export interface EligibilityReason<Code extends string = string> {
   readonly code: Code;

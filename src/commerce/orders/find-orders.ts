@@ -1,4 +1,7 @@
-/** Finds orders otherwise than by their ids: lists for who runs a merchant, and what a part belongs to. */
+/**
+ * Finds orders by id, pages of their list, the order that a part belongs to, and payments and refunds of a
+ * checkout without an order.
+ */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
 import type { Reader } from "#database/transaction.ts";

@@ -1,4 +1,7 @@
-/** Checks that several changes of an order share: of its lines, of amounts and of its payments; and how an order refuses a change. */
+/**
+ * Checks that several commands of orders share: of lines, amounts and disputes; and the failure that refuses
+ * a command.
+ */
 import { countFaults, faultAt, type Faults, integerFaults, repeatFaults, requireNoFaults } from "#foundation/faults.ts";
 import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
@@ -63,7 +66,6 @@ export function requireChoosable<Reason extends { readonly code: string }>(order
   });
 }
 
-/** An amount that somebody names: it must be one, and in the order's currency. */
 export interface AmountInput {
   readonly amountMinor: number;
   readonly currency: string;

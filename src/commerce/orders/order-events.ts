@@ -1,4 +1,7 @@
-/** What a change of an order publishes: events of the order and of its parts, and the lines of the timeline that its buyer reads. */
+/**
+ * What a change of an order publishes: events of the order and of its parts, and the lines of the timeline
+ * that its buyer reads.
+ */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { type EventType, eventTypes } from "#webhooks/event-types.ts";

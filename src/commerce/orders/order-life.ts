@@ -1,4 +1,4 @@
-/** An order is taken on by its merchant, stopped for a while, and let go on. It completes by itself. */
+/** The merchant confirms an order, holds it and releases it. An order completes by itself. */
 import { requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { changeOrder, type OrderOutcome, type OrderTarget, type OrderCommandContext } from "./change-order.ts";
@@ -18,18 +18,18 @@ export const orderSteps = {
   release: { from: "on_hold", to: "confirmed" },
 } as const satisfies Record<string, { readonly from: OrderStatus; readonly to: OrderStatus }>;
 
-export function confirmOrder(transaction: Transaction, tenant: OrderCommandContext, target: OrderTarget): Promise<OrderAggregate> {
-  return step(transaction, tenant, { target, name: "confirm", outcome: { happenings: [{ type: "order.confirmed" }] } });
+export function confirmOrder(transaction: Transaction, context: OrderCommandContext, target: OrderTarget): Promise<OrderAggregate> {
+  return step(transaction, context, { target, name: "confirm", outcome: { happenings: [{ type: "order.confirmed" }] } });
 }
 
-export function holdOrder(transaction: Transaction, tenant: OrderCommandContext, input: OrderHoldInput): Promise<OrderAggregate> {
+export function holdOrder(transaction: Transaction, context: OrderCommandContext, input: OrderHoldInput): Promise<OrderAggregate> {
   requireNoFaults(textFaults("/reason", input.reason, { max: holdReasonMax }));
   const outcome: OrderOutcome = { holdReason: input.reason, happenings: [{ type: "order.on_hold" }] };
-  return step(transaction, tenant, { target: input, name: "hold", outcome });
+  return step(transaction, context, { target: input, name: "hold", outcome });
 }
 
-export function releaseOrder(transaction: Transaction, tenant: OrderCommandContext, target: OrderTarget): Promise<OrderAggregate> {
-  return step(transaction, tenant, { target, name: "release", outcome: { holdReason: null, happenings: [] } });
+export function releaseOrder(transaction: Transaction, context: OrderCommandContext, target: OrderTarget): Promise<OrderAggregate> {
+  return step(transaction, context, { target, name: "release", outcome: { holdReason: null, happenings: [] } });
 }
 
 interface Step {
@@ -38,9 +38,9 @@ interface Step {
   readonly outcome: OrderOutcome;
 }
 
-function step(transaction: Transaction, tenant: OrderCommandContext, { target, name, outcome }: Step): Promise<OrderAggregate> {
+function step(transaction: Transaction, context: OrderCommandContext, { target, name, outcome }: Step): Promise<OrderAggregate> {
   const { from, to } = orderSteps[name];
-  return changeOrder(transaction, tenant, {
+  return changeOrder(transaction, context, {
     target,
     requireState: (order) => {
       if (order.status === from) return;

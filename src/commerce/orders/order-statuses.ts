@@ -1,9 +1,10 @@
 /**
- * What an order's lines, payments and returns make of it: the statuses that nobody sets, and what is still to be paid. Pure; whoever saves an order
- * asks here, so that no status ever says something else than its parts.
+ * Computes from the parts of an order what nobody sets: its statuses, what is still to be paid, and how many
+ * units of a line are sent, lost, settled or waiting. Pure. Every save of an order calls `deriveStatuses`, so
+ * a status never disagrees with the order's parts.
  */
-import type { LineQuantity, OrderAggregate, OrderLine, OrderPayment } from "./order-aggregate.ts";
-import type { FulfillmentStatus, OrderFulfillmentStatus, OrderPaymentStatus, OrderReturnStatus, OrderStatus } from "./order-states.ts";
+import type { LineQuantity, OrderAggregate, OrderLine, OrderPayment, OrderReturn } from "./order-aggregate.ts";
+import type { FulfillmentStatus, OrderFulfillmentStatus, OrderPaymentStatus, OrderReturnStatus, OrderStatus, ReturnStatus } from "./order-states.ts";
 
 export interface DerivedStatuses {
   readonly status: OrderStatus;
@@ -79,9 +80,13 @@ function fulfillmentStatusOf({ lines, fulfillments }: Parts): OrderFulfillmentSt
   return fulfillments.some(({ status, returnId }) => returnId === null && underWay.has(status)) ? "in_progress" : "unfulfilled";
 }
 
+const overReturnStatuses: ReadonlySet<ReturnStatus> = new Set(["declined", "closed", "canceled"]);
+
+/** Neither declined, closed nor canceled. */
+export const isOpenReturn = ({ status }: Pick<OrderReturn, "status">): boolean => !overReturnStatuses.has(status);
+
 function returnStatusOf({ lines, returns }: Parts): OrderReturnStatus {
-  const isOver: ReadonlySet<string> = new Set(["declined", "closed", "canceled"]);
-  const open = returns.filter(({ status }) => !isOver.has(status));
+  const open = returns.filter(isOpenReturn);
   if (open.length > 0) return open.every(({ status }) => status === "requested") ? "requested" : "in_progress";
   const returned = lines.reduce((sum, line) => sum + line.returned, 0);
   if (returned === 0) return "none";
@@ -98,10 +103,6 @@ function statusOf(order: Parts, { paymentStatus, fulfillmentStatus, returnStatus
   return isFulfilled && isPaid && isQuiet ? "completed" : "confirmed";
 }
 
-/**
- * Where the units of an order's line are that were put into fulfillments, and which are not to be sent any more because their buyer has the money
- * back. What an exchange sends is nothing that was ordered, and counts nowhere here. Pure.
- */
 type Fulfilled = Pick<OrderAggregate, "fulfillments">;
 
 export function unitsIn(fulfillments: OrderAggregate["fulfillments"], id: string): number {
@@ -110,7 +111,7 @@ export function unitsIn(fulfillments: OrderAggregate["fulfillments"], id: string
 }
 
 const underwayStatuses: ReadonlySet<FulfillmentStatus> = new Set(["shipped", "in_transit", "out_for_delivery"]);
-const sentStatuses: ReadonlySet<FulfillmentStatus> = new Set([...underwayStatuses, "delivered"]);
+export const sentStatuses: ReadonlySet<FulfillmentStatus> = new Set([...underwayStatuses, "delivered"]);
 const lostStatuses: ReadonlySet<FulfillmentStatus> = new Set(["failed", "returned_to_sender"]);
 
 function unitsAt({ fulfillments }: Fulfilled, { id }: OrderLine, statuses: ReadonlySet<FulfillmentStatus>): number {

@@ -1,12 +1,12 @@
 /**
- * When the time for something with an order begins and ends. Days are counted in the order's time zone and end with its last millisecond there, however
- * long the day is; what is answered are instants.
+ * The terms that an order was placed under: its policies, and when the time for something begins and ends.
+ * Days are counted in the order's time zone and end with their last millisecond there, however long the day
+ * is; the results are instants.
  */
 import type { PolicyType } from "#commerce/markets/change-policy.ts";
 import type { RulesByType } from "#commerce/markets/policy-rules.ts";
 import type { OrderAggregate, OrderFulfillment, OrderLine, OrderPolicy } from "./order-aggregate.ts";
-import type { FulfillmentStatus } from "./order-states.ts";
-import { wantedOf } from "./order-statuses.ts";
+import { sentStatuses, wantedOf } from "./order-statuses.ts";
 
 /** What a time counts from. */
 export type WindowClock = "delivered" | "shipped_plus_transit" | "placed" | "warranty_start";
@@ -61,11 +61,9 @@ export function turnsOf({ startsAt, endsAt }: Pick<Window, "startsAt" | "endsAt"
   return [...(startsAt === null ? [] : [Date.parse(startsAt)]), ...(endsAt === null ? [] : [Date.parse(endsAt) + 1])];
 }
 
-const gone: ReadonlySet<FulfillmentStatus> = new Set(["shipped", "in_transit", "out_for_delivery", "delivered"]);
-
 /** Of what was sent of a line: nobody's time ends by a first parcel while the next is still under way. Null: nothing was sent. */
 export function arrivalOf(order: Pick<OrderAggregate, "fulfillments">, line: Pick<OrderLine, "id">): Arrival | null {
-  const own = parcelsOf(order, line).filter(({ status }) => gone.has(status));
+  const own = parcelsOf(order, line).filter(({ status }) => sentStatuses.has(status));
   const came = deliveredAtOf(order, line);
   const due = latest(own.filter(({ deliveredAt }) => deliveredAt === null).map(({ shippedAt }) => shippedAt));
   const expected = due === null ? null : laterByDays(due, transitDays);
@@ -91,7 +89,7 @@ export function lostAt(order: Pick<OrderAggregate, "fulfillments">, line: Pick<O
 
 function lossOf({ status, shippedAt, estimatedDeliveryAt, updatedAt }: OrderFulfillment): string | null {
   if (shippedAt === null || status === "delivered" || status === "canceled") return null;
-  if (!gone.has(status)) return updatedAt;
+  if (!sentStatuses.has(status)) return updatedAt;
   return laterByDays(estimatedDeliveryAt ?? laterByDays(shippedAt, transitDays), transitDays);
 }
 
@@ -143,7 +141,7 @@ const known = (instants: readonly (string | null)[]): string[] => instants.filte
 const latest = (instants: readonly (string | null)[]): string | null => known(instants).at(-1) ?? null;
 const earliest = (instants: readonly (string | null)[]): string | null => known(instants)[0] ?? null;
 
-/** The policy that an order was placed under, with its rules as what they are. */
+/** A policy of an order, with the rules of its type. */
 export type PolicyOfType<Type extends PolicyType> = Omit<OrderPolicy, "rules"> & { readonly rules: RulesByType[Type] };
 
 export function policyOf<Type extends PolicyType>({ id, policies }: Pick<OrderAggregate, "id" | "policies">, type: Type): PolicyOfType<Type> {

@@ -1,6 +1,7 @@
 /**
- * What canceling units of an order means, computed before anything is written: which units go, what they were worth, what stays of the
- * fulfillments, and what becomes of the money. Pure; the question whether they may be canceled and the cancellation itself both ask here.
+ * What units of an order are worth, and what canceling them means for stock, fulfillments and money, computed
+ * before anything is written. Pure. Both the cancellation and the question whether it is possible use these
+ * functions.
  */
 import type { LineQuantity, OrderAggregate, OrderFulfillment, OrderLine } from "./order-aggregate.ts";
 import { authorizedMinor, keptMinor, unreservedUnits, wantedOf } from "./order-statuses.ts";
@@ -100,6 +101,11 @@ function refundAfter(order: Valued, reducedMinor: number): number {
   return Math.max(0, refundableMinor(order) - (order.totalMinor - order.reducedMinor - reducedMinor));
 }
 
+/** Captured by one payment, and neither given back nor about to be. */
+export function refundableOfPayment({ capturedMinor, refundedMinor, pending }: OrderAggregate["payments"][number]): number {
+  return pending.reduce((left, { kind, amountMinor }) => (kind === "refund" ? left - amountMinor : left), capturedMinor - refundedMinor);
+}
+
 /** Authorized, and neither captured nor let go, nor about to be. */
 export function uncapturedMinor(payment: OrderAggregate["payments"][number]): number {
   const isAsked = payment.pending.reduce((sum, { kind, amountMinor }) => (kind === "capture" || kind === "void" ? sum + amountMinor : sum), 0);
@@ -124,10 +130,7 @@ function cutsOf(fulfillments: readonly OrderFulfillment[], lines: readonly Order
   });
 }
 
-/**
- * What some units of a line are worth. A line's amount is cut at each unit by rounding down what all units up to it are worth together, so that the
- * shares of all its units, in whatever portions they go, add up to the line exactly.
- */
+/** Units of a line whose worth `unitShare` computes. */
 interface Portion {
   readonly amountMinor: number;
   readonly ordered: number;
@@ -136,6 +139,10 @@ interface Portion {
   readonly quantity: number;
 }
 
+/**
+ * The line's amount is cut at each unit by rounding down what all units up to it are worth together, so that the
+ * shares of all its units, in whatever portions they go, add up to the line exactly.
+ */
 export function unitShare({ amountMinor, ordered, gone, quantity }: Portion): number {
   const upTo = (units: number): bigint => (BigInt(amountMinor) * BigInt(units)) / BigInt(ordered);
   return Number(upTo(gone + quantity) - upTo(gone));

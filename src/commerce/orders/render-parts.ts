@@ -1,6 +1,6 @@
 /**
- * The parts of an order as they are shown, each with the order it belongs to and a version of its own: fulfillments, payments, refunds, returns and
- * warranties. Pure.
+ * The parts of an order as they are shown, each with the order it belongs to and a version of its own:
+ * fulfillments, payments, refunds, returns and warranties. Pure.
  */
 import { type Money, money } from "#foundation/money.ts";
 import type {

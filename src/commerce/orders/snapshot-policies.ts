@@ -1,6 +1,7 @@
 /**
- * Writes down the policies that an order is placed under, complete and in its buyer's language: the market's own, else the merchant's for all markets,
- * else the defaults.
+ * Stores the policies that an order is placed under, complete and in its buyer's language: the market's own,
+ * else the merchant's for all markets, else the defaults. A policy without a text of the merchant gets a
+ * summary made from its rules, so that text and rules never disagree.
  */
 import { sql } from "kysely";
 import { type PolicyType, policyTypes } from "#commerce/markets/change-policy.ts";
@@ -70,7 +71,6 @@ function inCurrency({ rules, currency }: PolicyFound, orderCurrency: string): St
   return rest;
 }
 
-/** What a policy says in sentences where its merchant has written none: made of its rules, so that it never says something else than they do. */
 type Summaries = { readonly [Type in PolicyType]: (rules: RulesByType[Type]) => string };
 
 const defaultSummaries: Summaries = {

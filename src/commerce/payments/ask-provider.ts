@@ -1,6 +1,7 @@
 /**
- * One operation put to the provider. What it did is learned by looking before it is asked again; an error, silence and `pending` are all the same: not
- * known yet. Patience ends: with what a buyer waits for after a while, with anything else only when the provider itself cannot tell.
+ * One operation put to the provider. What it did is learned by looking before it is asked again; an error,
+ * silence and `pending` are all the same: not known yet. Patience ends: with what a buyer waits for after a
+ * while, with anything else only when the provider itself cannot tell.
  */
 import type { Keyring } from "#foundation/encryption.ts";
 import type { ClaimedOperation } from "./payment-operations.ts";

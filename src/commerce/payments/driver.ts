@@ -1,6 +1,7 @@
 /**
- * Does what is queued for the payment provider. The provider is asked between two transactions: one takes the operation, one writes what came of
- * it. A process that dies between them leaves a lease that ends, and the next one asks what has happened.
+ * Does what is queued for the payment provider. The provider is asked between two transactions: one takes the
+ * operation, one writes what came of it. A process that dies between them leaves a lease that ends, and the
+ * next one asks what has happened.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Database } from "#database/connect.ts";

@@ -1,7 +1,9 @@
 /**
- * What the provider shall do, as rows: queued in the transaction that decides it, worked on under a lease by one process at a time, and due again
- * until its outcome is known. The operations of one payment follow each other.
+ * What the provider shall do, as rows: queued in the transaction that decides it, worked on under a lease by
+ * one process at a time, and due again until its outcome is known. The operations of one payment follow each
+ * other.
  */
+import type { ServiceEvents } from "#foundation/events.ts";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { afterCommit, inTransaction, type Transaction } from "#database/transaction.ts";
@@ -18,19 +20,18 @@ export interface OperationToQueue {
   readonly now: Date;
   /** Left out: at once. */
   readonly dueAt?: Date;
-  /** Called after the commit. */
-  readonly wakePayments: () => void;
+  readonly events: ServiceEvents;
 }
 
 /** Gives its id. */
-export async function queueOperation(transaction: Transaction, { wakePayments, now, dueAt = now, ...operation }: OperationToQueue): Promise<string> {
+export async function queueOperation(transaction: Transaction, { events, now, dueAt = now, ...operation }: OperationToQueue): Promise<string> {
   const id = createId("paymentOperation", now.getTime());
   const traceparent = recordedSpan()?.traceparent ?? null;
   await transaction
     .insertInto("paymentOperation")
     .values({ id, ...operation, dueAt, createdAt: now, leasedUntil: null, failureCode: null, settledAt: null, traceparent })
     .execute();
-  afterCommit(transaction, wakePayments);
+  afterCommit(transaction, () => events.emit("paymentsDue"));
   return id;
 }
 

@@ -1,4 +1,7 @@
-/** A payment's own row: read to be changed, and changed together with its version. What its amounts make of its status stands here. */
+/**
+ * Rows of payments: inserted with a sealed token and a queued authorization, locked, and saved together with
+ * their version. The status that follows from a payment's amounts is computed here alone.
+ */
 import type { Selectable, Updateable } from "kysely";
 import type { PaymentTable } from "#database/tables.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -55,7 +58,6 @@ export function statusByAmounts({
   return refundedMinor === capturedMinor ? "refunded" : "partially_refunded";
 }
 
-/** A payment as it begins: a row that waits, its token sealed for it, and the operation that asks the provider. */
 interface PaymentToStart {
   readonly merchantId: string;
   readonly sessionId: string;

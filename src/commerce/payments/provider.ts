@@ -1,6 +1,7 @@
 /**
- * What a payment provider can be asked, and all that it may answer. An error or no answer at all says nothing about what happened: the same is
- * asked again, with the same key, until the outcome is known. Never called inside a transaction.
+ * What a payment provider can be asked, and all that it may answer. An error or no answer at all says nothing
+ * about what happened: the same is asked again, with the same key, until the outcome is known. Never called
+ * inside a transaction.
  */
 export interface Asked {
   /** The payment, by our id of it. */

@@ -1,6 +1,7 @@
 /**
- * The built-in payment provider: the token decides how a payment goes. It keeps books of its own, in transactions of its own, as a provider
- * elsewhere would: what it was asked once it answers the same way again, and it knows nothing of our tables.
+ * The built-in payment provider: the token decides how a payment goes. It keeps books of its own, in
+ * transactions of its own, as a provider elsewhere would: what it was asked once it answers the same way
+ * again, and it knows nothing of our tables.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Selectable } from "kysely";

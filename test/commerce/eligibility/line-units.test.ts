@@ -1,8 +1,9 @@
 /** How many units of a line something can still be asked for: what came back, what was given for it, and what is being asked for are counted once. */
 import { describe, expect, it } from "vitest";
-import { isOpenCase, noUnitsReason, paidBackUnits, returnableUnits, undeliveredUnits, withdrawableUnsent } from "#commerce/after-sales/obstacles.ts";
+import { noUnitsReason, paidBackUnits, returnableUnits, undeliveredUnits, withdrawableUnsent } from "#commerce/after-sales/obstacles.ts";
 import type { OrderLine, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import { returnKinds, returnStatuses } from "#commerce/orders/order-states.ts";
+import { isOpenReturn } from "#commerce/orders/order-statuses.ts";
 import { paperOrder } from "./paper-order.ts";
 
 type Counted = (order: ReturnType<typeof paperOrder>, line: OrderLine) => unknown;
@@ -122,6 +123,6 @@ describe("why there are none", () => {
 
 describe("a case", () => {
   it("is open until it was declined, canceled or closed", () => {
-    expect(returnStatuses.filter((status) => isOpenCase({ status }))).toEqual(["requested", "approved", "in_transit", "received", "inspected"]);
+    expect(returnStatuses.filter((status) => isOpenReturn({ status }))).toEqual(["requested", "approved", "in_transit", "received", "inspected"]);
   });
 });

@@ -1,6 +1,7 @@
 /**
- * Cancels an order, or some of it: the same function that answers whether that may be decides here. What is canceled gives its stock back, leaves
- * its fulfillments, is no longer owed, and what was paid for it goes back; all in one transaction.
+ * Cancels an order, or some of it, at once or as a request that the merchant approves or declines. Decided by
+ * the same function that answers whether it is possible. Canceled units give their stock back, leave their
+ * fulfillments and are no longer owed; what was paid for them goes back, in one transaction.
  */
 import { sql } from "kysely";
 import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
@@ -29,18 +30,18 @@ export interface OrderCancelInput extends OrderTarget {
 }
 
 /** At once, or as a request to the merchant where the buyer may no more than ask. */
-export async function cancelOrder(transaction: Transaction, tenant: OrderCommandContext, input: OrderCancelInput): Promise<OrderAggregate> {
-  requireNoFaults(cancellationFaults(input, tenant.actor));
-  const order = await lockOrder(transaction, tenant, input.orderId);
-  const decided = decideCancellation(order, input, tenant);
+export async function cancelOrder(transaction: Transaction, context: OrderCommandContext, input: OrderCancelInput): Promise<OrderAggregate> {
+  requireNoFaults(cancellationFaults(input, context.actor));
+  const order = await lockOrder(transaction, context, input.orderId);
+  const decided = decideCancellation(order, input, context);
   const { reason, expectedVersion, note = null } = input;
-  return changeLocked(transaction, tenant, {
+  return changeLocked(transaction, context, {
     order,
     expectedVersion,
     work: () =>
       decided.isRequest
-        ? Promise.resolve(asRequest({ lines: decided.lines, reason, note }, tenant))
-        : cancelUnits(transaction, tenant, { order, lines: decided.lines, reason, note, actor: tenant.actor }),
+        ? Promise.resolve(asRequest({ lines: decided.lines, reason, note }, context))
+        : cancelUnits(transaction, context, { order, lines: decided.lines, reason, note, actor: context.actor }),
   });
 }
 
@@ -144,19 +145,19 @@ export interface UnitsToCancel {
 }
 
 /** Writes a cancellation that is decided. Promotions are locked before stock. */
-export async function cancelUnits(transaction: Transaction, tenant: OrderCommandContext, cancellation: UnitsToCancel): Promise<OrderOutcome> {
+export async function cancelUnits(transaction: Transaction, context: OrderCommandContext, cancellation: UnitsToCancel): Promise<OrderOutcome> {
   const { order, lines, reason, note, actor } = cancellation;
   const value = cancellationValue(order, lines);
-  if (value.isWhole) await restoreUses(transaction, { orderId: order.id, now: tenant.now });
+  if (value.isWhole) await restoreUses(transaction, { orderId: order.id, now: context.now });
   const stock = value.lines.map(({ variantId, waiting, unreserved, allocated }) => ({ variantId, waiting: waiting - unreserved, allocated }));
-  await giveBackStock(transaction, tenant, stock, order.number);
+  await giveBackStock(transaction, context, stock, order.number);
   const unreserved = value.lines.map((units) => ({ lineId: units.lineId, quantity: units.unreserved }));
   await dropUnreserved(transaction, { order, returnId: null, lines: unreserved });
   await takeUnits(transaction, order.id, value.lines);
   const happenings: OrderEvent[] = [
     { type: value.isWhole ? "order.canceled" : "order.partially_canceled" },
-    ...(await cutFulfillments(transaction, tenant, { order, cuts: value.cuts })),
-    ...(await moveMoney(transaction, tenant, { cancellation, value })),
+    ...(await cutFulfillments(transaction, context, { order, cuts: value.cuts })),
+    ...(await moveMoney(transaction, context, { cancellation, value })),
   ];
   const { reducedMinor, shippingMinor: shippingReducedMinor } = value;
   const ended: Partial<OrderOutcome> = { status: "canceled", holdReason: null, cancellation: { reason, note, actor } };
@@ -204,39 +205,39 @@ async function keepLines(transaction: Transaction, fulfillmentId: string, lines:
 /** Authorizations are let go once nothing is owed; what was captured too much goes back. */
 async function moveMoney(
   transaction: Transaction,
-  tenant: OrderCommandContext,
+  context: OrderCommandContext,
   { cancellation, value }: { readonly cancellation: UnitsToCancel; readonly value: CancellationValue },
 ): Promise<OrderEvent[]> {
   const { order, note, returnId = null } = cancellation;
   const { reducedMinor, refundMinor } = value;
-  await voidIfNothingOwed(transaction, tenant, { order, reducedMinor, refundMinor });
+  await voidIfNothingOwed(transaction, context, { order, reducedMinor, refundMinor });
   if (value.refundMinor === 0) return [];
   const covered = coverRefund(value.refundMinor, {
     lines: value.lines.map(({ lineId, quantity, amountMinor }) => ({ lineId, quantity, amountMinor })),
     shippingMinor: value.shippingMinor,
   });
   const refund = { order, amountMinor: value.refundMinor, reason: "order_canceled", note, returnId, ...covered };
-  const id = await queueRefund(transaction, tenant, refund);
+  const id = await queueRefund(transaction, context, refund);
   return [{ type: "refund.created", id }];
 }
 
 /** In the name of who asked for it. */
-export async function approveCancellation(transaction: Transaction, tenant: OrderCommandContext, target: OrderTarget): Promise<OrderAggregate> {
-  const order = await lockOrder(transaction, tenant, target.orderId);
+export async function approveCancellation(transaction: Transaction, context: OrderCommandContext, target: OrderTarget): Promise<OrderAggregate> {
+  const order = await lockOrder(transaction, context, target.orderId);
   const { lines, reason, note, actor } = requestOf(order);
   // The request itself is what keeps others from asking; without it the order is judged as it stands.
-  requireCancelable(order, { lines, eligibility: cancellationEligibility({ ...order, cancellationRequest: null }, tenant.now, tenant.actor) });
-  return changeLocked(transaction, tenant, {
+  requireCancelable(order, { lines, eligibility: cancellationEligibility({ ...order, cancellationRequest: null }, context.now, context.actor) });
+  return changeLocked(transaction, context, {
     order,
     expectedVersion: target.expectedVersion,
-    work: () => cancelUnits(transaction, tenant, { order, lines, reason, note, actor }),
+    work: () => cancelUnits(transaction, context, { order, lines, reason, note, actor }),
   });
 }
 
-export async function declineCancellation(transaction: Transaction, tenant: OrderCommandContext, target: OrderTarget): Promise<OrderAggregate> {
-  const order = await lockOrder(transaction, tenant, target.orderId);
+export async function declineCancellation(transaction: Transaction, context: OrderCommandContext, target: OrderTarget): Promise<OrderAggregate> {
+  const order = await lockOrder(transaction, context, target.orderId);
   requestOf(order);
-  return changeLocked(transaction, tenant, {
+  return changeLocked(transaction, context, {
     order,
     expectedVersion: target.expectedVersion,
     work: () => Promise.resolve({ cancellationRequest: null, happenings: [{ type: "order.cancellation_declined" }] }),

@@ -1,6 +1,7 @@
 /**
- * Whether an order, or some of it, can be canceled, until when, and what follows. A pure function of the order as it is, the policy it was placed under,
- * and the time; the cancellation itself asks it too, so that answer and deed cannot differ.
+ * Whether an order, or some of it, can be canceled, until when, and with which consequences for money, stock
+ * and promotions; and what a buyer can do instead. A pure function of the order, the policy it was placed
+ * under, and the time; the cancellation itself uses it too, so the two cannot disagree.
  */
 import { type Money, money } from "#foundation/money.ts";
 import { cancellationValue } from "#commerce/orders/order-value.ts";
@@ -174,7 +175,6 @@ function alternativesOf(order: OrderAggregate, { decision, now }: { readonly dec
   };
 }
 
-/** Whether an order still has what its promotions asked it for. They stay as they are all the same: their buyer is told. */
 type Ordered = Pick<OrderAggregate, "lines" | "promotions">;
 
 /** Met now, and without these units no more. */
@@ -197,8 +197,8 @@ function isMet(
 }
 
 /**
- * What a buyer may do about what can no longer be canceled: send it back, or withdraw from it. Only as a hint where to ask; how much, and on which
- * terms, the after-sales tell.
+ * What a buyer can still do with units that can no longer be canceled. Only a hint where to ask: quantities
+ * and terms are in the after-sales eligibility.
  */
 interface AfterSaleWays {
   readonly canReturn: boolean;

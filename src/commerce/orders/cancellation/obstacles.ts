@@ -1,10 +1,14 @@
-/** What stands against canceling an order, or a line of it: first what it is like, then what its merchant allows and when. */
+/**
+ * Reasons against canceling an order, or a line of it: first the state of the order, then what its merchant
+ * allows and when, then the sets of lines that a promotion joins. Part of such a set cannot be canceled
+ * alone, because the promotion was given for the whole set.
+ */
 import type { CancellationRules } from "#commerce/markets/policy-rules.ts";
 import { type CancellationReasonView, obstacle } from "./reasons.ts";
 import { decisionOf } from "#commerce/orders/eligibility-reason.ts";
 import type { LineQuantity, OrderAggregate, OrderLine, OrderPromotion } from "#commerce/orders/order-aggregate.ts";
-import type { FulfillmentStatus, OrderActor, ReturnStatus } from "#commerce/orders/order-states.ts";
-import { wantedOf } from "#commerce/orders/order-statuses.ts";
+import type { FulfillmentStatus, OrderActor } from "#commerce/orders/order-states.ts";
+import { isOpenReturn, wantedOf } from "#commerce/orders/order-statuses.ts";
 
 export interface AssessedLine {
   readonly line: OrderLine;
@@ -75,10 +79,8 @@ function nothingOpen(line: OrderLine): CancellationReasonView {
   return obstacle(digital.some((restriction) => line.restrictions.includes(restriction)) ? "line_digital_delivered" : "fulfillment_delivered");
 }
 
-const overReturns: ReadonlySet<ReturnStatus> = new Set(["declined", "closed", "canceled"]);
-
 function returnObstacles({ returns }: OrderAggregate, { id }: OrderLine): CancellationReasonView[] {
-  const open = returns.find(({ status, lines }) => !overReturns.has(status) && lines.some(({ lineId }) => lineId === id));
+  const open = returns.find((found) => isOpenReturn(found) && found.lines.some(({ lineId }) => lineId === id));
   return open === undefined ? [] : [obstacle("return_open", { data: { returnId: open.id } })];
 }
 
@@ -123,8 +125,8 @@ function tornApart(
 }
 
 /**
- * Lines that one promotion joins: those that it made cheaper, and those that had to be bought for it. Part of such a set cannot be taken back without
- * the deal being another one: who gives back what was bought would keep what came with it.
+ * Kinds of promotions that join lines: those that they make cheaper, and those that had to be bought for
+ * that.
  */
 const joining: ReadonlySet<OrderPromotion["kind"]> = new Set(["buy_x_get_y", "gift"]);
 

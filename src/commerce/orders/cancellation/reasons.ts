@@ -1,4 +1,7 @@
-/** The words of cancellations: why an order, or some of it, is canceled, and why it cannot be, or not without the merchant. */
+/**
+ * The words of cancellations: why an order, or some of it, is canceled, and why it cannot be, or not without
+ * the merchant.
+ */
 import type { EligibilityReason } from "#commerce/orders/eligibility-reason.ts";
 
 export const buyerCancellationReasons = ["ordered_by_mistake", "changed_mind", "better_price", "arrives_too_late", "wrong_address", "other"] as const;

@@ -101,10 +101,6 @@ async function findBuyer(reader: Reader, { merchantId, value }: { readonly merch
   return { merchantId, cartIds: rows.map(({ id }) => id).filter((id) => id !== null), buyerReference: value };
 }
 
-/**
- * All that an erasure needs to know, found before its transaction begins: a merchant's kept answers are many, and to open each takes longer than anybody's
- * cart shall be locked.
- */
 export interface ErasureFinds {
   readonly scope: ErasureScope;
   readonly traces: Traces;
@@ -151,7 +147,10 @@ export async function whoWasTold(reader: Reader, merchantId: string): Promise<st
   return rows.map(({ id }) => id);
 }
 
-/** How a text is recognised that tells of a buyer: it names what is the buyer's by its id, or has some of what is erased in it. */
+/**
+ * Recognizes texts that contain anything of a buyer: an id of the buyer's data, or some of the erased data
+ * itself.
+ */
 interface Traces {
   readonly isIn: (json: string) => boolean;
 }

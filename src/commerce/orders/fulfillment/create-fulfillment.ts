@@ -1,9 +1,12 @@
-/** Units of an order that shall go to the buyer together. No unit is in two fulfillments that both may still bring it. */
+/**
+ * Creates a fulfillment: units of an order that go to the buyer together. No unit is in two fulfillments that
+ * both may still bring it.
+ */
 import { type Faults, faultAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import { changeLocked, lockOrder, type OrderTarget, type OrderCommandContext } from "#commerce/orders/change-order.ts";
+import { type ChangedPart, changeLocked, lockOrder, type OrderTarget, type OrderCommandContext } from "#commerce/orders/change-order.ts";
 import { chosenFaults, orderConflict, refuseOrder, requireKnownLines } from "#commerce/orders/order-checks.ts";
 import { needsFulfillment, unitsIn, unsendableUnits, wantedOf } from "#commerce/orders/order-statuses.ts";
 import { type FulfillmentType, isLive, requireStanding } from "./fulfillment-rules.ts";
@@ -22,17 +25,17 @@ export const carrierMax = 80;
 /** Of one order, whatever became of them. */
 export const fulfillmentsMax = 200;
 
-export async function createFulfillment(transaction: Transaction, tenant: OrderCommandContext, input: FulfillmentCreateInput): Promise<ChangedPart> {
+export async function createFulfillment(transaction: Transaction, context: OrderCommandContext, input: FulfillmentCreateInput): Promise<ChangedPart> {
   requireNoFaults([...chosenFaults(input.lines), ...textFaults("/carrier", input.carrier, { max: carrierMax })]);
-  const id = createId("fulfillment", tenant.now.getTime());
-  const found = await lockOrder(transaction, tenant, input.orderId);
+  const id = createId("fulfillment", context.now.getTime());
+  const found = await lockOrder(transaction, context, input.orderId);
   const { lines, type } = plannedFor(found, input);
-  const order = await changeLocked(transaction, tenant, {
+  const order = await changeLocked(transaction, context, {
     order: found,
     expectedVersion: input.expectedVersion,
     work: async () => {
       const carrier = input.carrier ?? (type === "shipping" ? (found.delivery?.carrier ?? null) : null);
-      await insertFulfillment(transaction, tenant, { id, orderId: found.id, returnId: null, type, carrier, lines });
+      await insertFulfillment(transaction, context, { id, orderId: found.id, returnId: null, type, carrier, lines });
       return { happenings: [{ type: "fulfillment.created", id }] };
     },
   });

@@ -1,4 +1,7 @@
-/** Where a fulfillment may go from where it is, by how it reaches the buyer, and what an order must be like for that. Stands here alone. */
+/**
+ * Which moves a fulfillment may make from its status and type, and what its order must be like for them. The
+ * only place that says so.
+ */
 import { fail, type Failure } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import { type RefusedOrder, refuseOrder } from "#commerce/orders/order-checks.ts";

@@ -1,6 +1,7 @@
 /**
- * What a fulfillment's moves mean for the units of the order's lines and for the stock. From packing on its units were taken from what is on hand.
- * What an exchange sends has stock of its own, and the order's lines count nothing of it.
+ * What a move of a fulfillment changes in the units of the order's lines, in the stock, and in the units that
+ * nothing is reserved for. From packing on, its units were taken from what is on hand. What an exchange sends
+ * has stock of its own, and the order's lines count nothing of it.
  */
 import { sql } from "kysely";
 import { allocateStock, giveBackStock, promiseStock, restock, type Shortage } from "#commerce/inventory/reservations.ts";
@@ -43,13 +44,13 @@ export async function countUnits(
 const taken: ReadonlySet<FulfillmentStatus> = new Set(["packing", "ready_for_pickup", "shipped", "in_transit", "out_for_delivery", "delivered"]);
 
 /** Takes from the stock what of it still waits; refused where that is not on hand. */
-export async function takeUnits(transaction: Transaction, tenant: OrderCommandContext, moved: Moved): Promise<void> {
+export async function takeUnits(transaction: Transaction, context: OrderCommandContext, moved: Moved): Promise<void> {
   const { order, fulfillment } = moved;
   if (taken.has(fulfillment.status)) return;
   const waiting = fulfillment.returnId === null ? waitingUnits(moved) : replacementUnits(moved);
   if (waiting.length === 0) return;
-  requireStock(order, await promiseStock(transaction, tenant, unreservedOf(waiting)));
-  requireStock(order, await allocateStock(transaction, tenant, waiting, order.number));
+  requireStock(order, await promiseStock(transaction, context, unreservedOf(waiting)));
+  requireStock(order, await allocateStock(transaction, context, waiting, order.number));
   await dropUnreserved(transaction, { order, returnId: fulfillment.returnId, lines: unreservedOf(waiting) });
   await countUnits(transaction, { fulfillment, lines: waiting }, { allocated: 1 });
 }
@@ -78,27 +79,27 @@ function waitingUnits({ order, fulfillment }: Moved): WaitingUnits[] {
 }
 
 /** The goods are gone: others are promised in their place as far as there are any, so that they can be sent again. That they got lost is a fact. */
-export async function replaceLost(transaction: Transaction, tenant: OrderCommandContext, moved: Moved): Promise<OrderEvent[]> {
+export async function replaceLost(transaction: Transaction, context: OrderCommandContext, moved: Moved): Promise<OrderEvent[]> {
   const { fulfillment } = moved;
-  if (fulfillment.returnId !== null) return sendAgain(transaction, tenant, moved);
+  if (fulfillment.returnId !== null) return sendAgain(transaction, context, moved);
   const { again } = splitLost(moved);
   await countUnits(transaction, { fulfillment, lines: again }, { shipped: -1, allocated: -1 });
-  await markUnreserved(transaction, fulfillment.id, missingOf(again, await promiseStock(transaction, tenant, again)));
+  await markUnreserved(transaction, fulfillment.id, missingOf(again, await promiseStock(transaction, context, again)));
   return [];
 }
 
 /** The goods are here again: what was paid back can be sold, the rest waits for the next fulfillment; that of an exchange is made at once. */
-export async function takeBack(transaction: Transaction, tenant: OrderCommandContext, moved: Moved): Promise<OrderEvent[]> {
+export async function takeBack(transaction: Transaction, context: OrderCommandContext, moved: Moved): Promise<OrderEvent[]> {
   const { order, fulfillment } = moved;
   if (fulfillment.returnId === null) {
     const { again, settled } = splitLost(moved);
     await countUnits(transaction, { fulfillment, lines: again }, { shipped: -1 });
-    await restock(transaction, tenant, settled, order.number);
+    await restock(transaction, context, settled, order.number);
     return [];
   }
   const back = replacementUnits(moved).map(({ variantId, quantity }) => ({ variantId, waiting: 0, allocated: quantity }));
-  await giveBackStock(transaction, tenant, back, order.number);
-  return sendAgain(transaction, tenant, moved);
+  await giveBackStock(transaction, context, back, order.number);
+  return sendAgain(transaction, context, moved);
 }
 
 type LostUnits = LineQuantity & { readonly variantId: string };
@@ -126,14 +127,14 @@ function missingOf(lines: readonly LostUnits[], shortages: readonly Shortage[]):
 }
 
 /** Nobody but its return makes the fulfillment of an exchange: one that did not arrive is followed by another. */
-async function sendAgain(transaction: Transaction, tenant: OrderCommandContext, moved: Moved): Promise<OrderEvent[]> {
+async function sendAgain(transaction: Transaction, context: OrderCommandContext, moved: Moved): Promise<OrderEvent[]> {
   const { order, fulfillment } = moved;
   const { returnId, type, carrier } = fulfillment;
   const units = replacementUnits(moved);
-  const missing = new Map(missingOf(units, await promiseStock(transaction, tenant, units)).map(({ lineId, quantity }) => [lineId, quantity]));
+  const missing = new Map(missingOf(units, await promiseStock(transaction, context, units)).map(({ lineId, quantity }) => [lineId, quantity]));
   const lines: FulfillmentLine[] = units.map(({ lineId, quantity }) => ({ lineId, quantity, unreserved: missing.get(lineId) ?? 0 }));
-  const id = createId("fulfillment", tenant.now.getTime());
-  await insertFulfillment(transaction, tenant, { id, orderId: order.id, returnId, type, carrier, lines });
+  const id = createId("fulfillment", context.now.getTime());
+  await insertFulfillment(transaction, context, { id, orderId: order.id, returnId, type, carrier, lines });
   return [{ type: "fulfillment.created", id }];
 }
 
@@ -160,7 +161,10 @@ function requireStock(order: OrderAggregate, shortages: readonly Shortage[]): vo
   throw refuseOrder("invalid_state", order, { reason: "insufficient_stock", data: { shortages }, message });
 }
 
-/** Units that nothing is promised for, as they are written down: of what got lost with the fulfillment it was lost with, of an exchange with its next. */
+/**
+ * Records units that nothing is reserved for: lost units with the fulfillment that lost them, units of an
+ * exchange with its next fulfillment.
+ */
 async function markUnreserved(transaction: Transaction, fulfillmentId: string, lines: readonly LineQuantity[]): Promise<void> {
   const missing = lines.filter(({ quantity }) => quantity > 0);
   if (missing.length === 0) return;

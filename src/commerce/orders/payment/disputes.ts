@@ -1,12 +1,14 @@
 /**
- * A buyer's bank takes a payment back. While it is disputed nothing is captured or refunded. Won, all is as before; lost, what was kept of the payment
- * is gone, and the buyer owes that much less: a merchant cannot ask again for what a bank has given back.
+ * A buyer's bank takes a payment back. While it is disputed nothing is captured or refunded. Won, all is as
+ * before; lost, what was kept of the payment is gone, and the buyer owes that much less: a merchant cannot
+ * ask again for what a bank has given back.
  */
 import { statusByAmounts } from "#commerce/payments/payment-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { changeLocked, type OrderOutcome, type OrderCommandContext } from "#commerce/orders/change-order.ts";
 import { refuseOrder } from "#commerce/orders/order-checks.ts";
 import type { OrderAggregate, OrderPayment } from "#commerce/orders/order-aggregate.ts";
+import { refundableOfPayment } from "#commerce/orders/order-value.ts";
 import { lockWithOrder, type PaymentOfOrder, type PaymentTarget } from "./order-payment.ts";
 
 export const disputeReasons = ["fraudulent", "unrecognized", "not_received", "not_as_described", "duplicate", "canceled", "other"] as const;
@@ -16,16 +18,17 @@ export interface DisputeOpenInput extends PaymentTarget {
   readonly reason: DisputeReason;
 }
 
-export async function openDispute(transaction: Transaction, tenant: OrderCommandContext, input: DisputeOpenInput): Promise<OrderAggregate> {
-  const found = await lockWithOrder(transaction, tenant, input.paymentId);
+export async function openDispute(transaction: Transaction, context: OrderCommandContext, input: DisputeOpenInput): Promise<OrderAggregate> {
+  const found = await lockWithOrder(transaction, context, input.paymentId);
   const { order, payment } = found;
   if (payment.disputedAt !== null)
     throw refuseOrder("invalid_state", order, { reason: "payment_disputed", message: "The payment is disputed already." });
-  if (keptOf(payment) === 0) throw refuseOrder("invalid_state", order, { reason: "nothing_captured", message: "Nothing of the payment is kept." });
-  return changePayment(transaction, tenant, {
+  if (refundableOfPayment(payment) === 0)
+    throw refuseOrder("invalid_state", order, { reason: "nothing_captured", message: "Nothing of the payment is kept." });
+  return changePayment(transaction, context, {
     ...found,
     expectedVersion: input.expectedVersion,
-    values: { disputedAt: tenant.now, disputeReason: input.reason },
+    values: { disputedAt: context.now, disputeReason: input.reason },
     outcome: { happenings: [{ type: "payment.disputed", id: payment.id, previous: { disputedAt: null, disputeReason: null } }] },
   });
 }
@@ -36,14 +39,14 @@ export interface DisputeCloseInput extends PaymentTarget {
   readonly outcome: DisputeOutcome;
 }
 
-export async function closeDispute(transaction: Transaction, tenant: OrderCommandContext, input: DisputeCloseInput): Promise<OrderAggregate> {
-  const found = await lockWithOrder(transaction, tenant, input.paymentId);
+export async function closeDispute(transaction: Transaction, context: OrderCommandContext, input: DisputeCloseInput): Promise<OrderAggregate> {
+  const found = await lockWithOrder(transaction, context, input.paymentId);
   const { order, payment } = found;
   if (payment.disputedAt === null)
     throw refuseOrder("invalid_state", order, { reason: "payment_not_disputed", message: "The payment is not disputed." });
   const { disputedAt, disputeReason, status } = payment;
-  const lostMinor = input.outcome === "lost" ? keptOf(payment) : 0;
-  return changePayment(transaction, tenant, {
+  const lostMinor = input.outcome === "lost" ? refundableOfPayment(payment) : 0;
+  return changePayment(transaction, context, {
     ...found,
     expectedVersion: input.expectedVersion,
     values: { disputedAt: null, disputeReason: null, ...(lostMinor > 0 ? lost(payment, lostMinor) : {}) },
@@ -52,11 +55,6 @@ export async function closeDispute(transaction: Transaction, tenant: OrderComman
       happenings: [{ type: "payment.dispute_closed", id: payment.id, previous: { disputedAt, disputeReason, ...(lostMinor > 0 ? { status } : {}) } }],
     },
   });
-}
-
-/** What a refund has asked for already comes back by that refund. */
-function keptOf({ capturedMinor, refundedMinor, pending }: OrderPayment): number {
-  return pending.reduce((left, { kind, amountMinor }) => (kind === "refund" ? left - amountMinor : left), capturedMinor - refundedMinor);
 }
 
 function lost(payment: OrderPayment, lostMinor: number): Pick<PaymentValues, "refundedMinor" | "status"> {
@@ -79,16 +77,16 @@ interface PaymentChange extends PaymentOfOrder {
 
 function changePayment(
   transaction: Transaction,
-  tenant: OrderCommandContext,
+  context: OrderCommandContext,
   { order, payment, expectedVersion, values, outcome }: PaymentChange,
 ): Promise<OrderAggregate> {
-  return changeLocked(transaction, tenant, {
+  return changeLocked(transaction, context, {
     order,
     expectedVersion,
     work: async () => {
       await transaction
         .updateTable("payment")
-        .set((row) => ({ ...values, version: row("version", "+", 1), updatedAt: tenant.now }))
+        .set((row) => ({ ...values, version: row("version", "+", 1), updatedAt: context.now }))
         .where("id", "=", payment.id)
         .execute();
       return outcome;

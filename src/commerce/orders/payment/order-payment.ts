@@ -41,7 +41,6 @@ export function stillOwedMinor(order: OrderAggregate): number {
   return order.totalMinor - order.reducedMinor - refundableMinor(order) - captures.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
 }
 
-/** Takes money that was authorized. Here the provider is asked for it; what it answers is written when it has answered. */
 interface PaymentCaptureInput extends PaymentTarget {
   /** Left out: all that is authorized and still owed. */
   readonly amount?: AmountInput | null | undefined;

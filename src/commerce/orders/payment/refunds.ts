@@ -1,6 +1,8 @@
 /**
- * The merchant gives money back for units that were sent, for the shipping, or as a goodwill; the buyer then owes that much less. What is not sent yet
- * is canceled instead, and what comes back is a return.
+ * Refunds. `createRefund`: the merchant gives money back for units that were sent, for shipping, or as
+ * goodwill, and the buyer then owes that much less. `queueRefund`: finds the payment that has the money,
+ * inserts the refund and asks the provider for it; cancellations and returns use it too. Units that are not
+ * sent yet are canceled instead, and units that come back are a return.
  */
 import { sql } from "kysely";
 import { faultAt, type Faults, requireNoFaults, textFaults } from "#foundation/faults.ts";
@@ -20,8 +22,8 @@ import {
   requireKnownLines,
   requireNoDispute,
 } from "#commerce/orders/order-checks.ts";
-import { refundableMinor, shippingLeftMinor, unitsValueMinor } from "#commerce/orders/order-value.ts";
-import type { LineQuantity, OrderAggregate, OrderLine, OrderPayment, OrderRefund } from "#commerce/orders/order-aggregate.ts";
+import { refundableMinor, refundableOfPayment, shippingLeftMinor, unitsValueMinor } from "#commerce/orders/order-value.ts";
+import type { LineQuantity, OrderAggregate, OrderLine, OrderRefund } from "#commerce/orders/order-aggregate.ts";
 import { needsFulfillment, wantedOf } from "#commerce/orders/order-statuses.ts";
 
 export const refundReasons = [
@@ -53,18 +55,18 @@ export interface CreatedRefund {
   readonly refundId: string;
 }
 
-export async function createRefund(transaction: Transaction, tenant: OrderCommandContext, input: RefundCreateInput): Promise<CreatedRefund> {
+export async function createRefund(transaction: Transaction, context: OrderCommandContext, input: RefundCreateInput): Promise<CreatedRefund> {
   requireNoFaults(inputFaults(input));
-  const order = await lockOrder(transaction, tenant, input.orderId);
+  const order = await lockOrder(transaction, context, input.orderId);
   const worth = worthOf(order, input);
   let refundId = "";
   const work = async (): Promise<OrderOutcome> => {
     const { amountMinor, lines, shippingMinor, reducedMinor } = worth;
-    refundId = await queueRefund(transaction, tenant, { order, amountMinor, reason: input.reason, note: input.note ?? null, lines, shippingMinor });
+    refundId = await queueRefund(transaction, context, { order, amountMinor, reason: input.reason, note: input.note ?? null, lines, shippingMinor });
     await markRefunded(transaction, order.id, lines);
     return { reducedMinor, shippingReducedMinor: shippingMinor, happenings: [{ type: "refund.created", id: refundId }] };
   };
-  return { order: await changeLocked(transaction, tenant, { order, expectedVersion: input.expectedVersion, work }), refundId };
+  return { order: await changeLocked(transaction, context, { order, expectedVersion: input.expectedVersion, work }), refundId };
 }
 
 function inputFaults({ lines, shipping, amount, note }: RefundCreateInput): Faults {
@@ -147,10 +149,6 @@ async function markRefunded(transaction: Transaction, orderId: string, lines: Or
     where l.id = u.id and l.order_id = ${orderId}`.execute(transaction);
 }
 
-/**
- * Gives money back: finds the payment that has it, writes the refund down and asks the provider for it. What the order makes of it (events, what is
- * still owed) is the caller's, who holds the order.
- */
 interface RefundToQueue {
   /** As it is in this transaction; a second refund of the same transaction must know of the first. */
   readonly order: OrderAggregate;
@@ -164,12 +162,12 @@ interface RefundToQueue {
 }
 
 /** The refund's id. Refused while a payment is disputed, and for more than there is. */
-export async function queueRefund(transaction: Transaction, tenant: OrderCommandContext, refund: RefundToQueue): Promise<string> {
+export async function queueRefund(transaction: Transaction, context: OrderCommandContext, refund: RefundToQueue): Promise<string> {
   const { order, amountMinor, reason, note = null, lines = [], shippingMinor = 0, returnId = null } = refund;
   requireNoDispute(order);
-  const payment = order.payments.find((candidate) => refundableByPayment(candidate) >= amountMinor);
+  const payment = order.payments.find((candidate) => refundableOfPayment(candidate) >= amountMinor);
   if (payment === undefined) throw refuseAmount(order);
-  const { merchantId, now, events } = tenant;
+  const { merchantId, now, events } = context;
   const operationId = await queueOperation(transaction, { merchantId, paymentId: payment.id, kind: "refund", amountMinor, now, events });
   const id = createId("refund", now.getTime());
   await sql`
@@ -178,11 +176,6 @@ export async function queueRefund(transaction: Transaction, tenant: OrderCommand
     values (${id}, ${merchantId}, ${payment.id}, ${order.id}, ${returnId}, ${operationId}, ${amountMinor}, ${order.currency}, ${reason}, ${note},
       ${JSON.stringify(lines)}::jsonb, ${shippingMinor}, ${now}::timestamptz, ${now}::timestamptz)`.execute(transaction);
   return id;
-}
-
-/** Captured by it, and neither given back nor about to be. */
-function refundableByPayment({ capturedMinor, refundedMinor, pending }: OrderPayment): number {
-  return pending.reduce((left, { kind, amountMinor }) => (kind === "refund" ? left - amountMinor : left), capturedMinor - refundedMinor);
 }
 
 function refuseAmount(order: OrderAggregate): Error {

@@ -1,7 +1,12 @@
-/** What the provider did with the money of an order: captured it, let it go, gave it back, or refused to. The order follows. */
+/**
+ * Writes what the provider did with captured or authorized money: captured it, voided it, refunded it, or
+ * refused to. With an order, the order follows. A payment whose session failed before the provider answered
+ * has no order: what was only authorized has been voided, what was captured is refunded at once, and the
+ * merchant is notified of either.
+ */
 import { sql } from "kysely";
 import { type ClaimedOperation, endOperation, queueOperation } from "#commerce/payments/payment-operations.ts";
-import { lockPayment, type PaymentPatch, type PaymentRow, savePayment, statusByAmounts } from "#commerce/payments/payment-rows.ts";
+import { lockPayment, type PaymentRow, savePayment, statusByAmounts } from "#commerce/payments/payment-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Outcome } from "#commerce/payments/ask-provider.ts";
 import type { Log } from "#foundation/log.ts";
@@ -14,13 +19,13 @@ import { voidIfNothingOwed } from "./order-payment.ts";
 
 export async function settleMovement(
   transaction: Transaction,
-  tenant: OrderCommandContext,
+  context: OrderCommandContext,
   { operation, outcome, orderId }: Settling & { readonly orderId: string },
 ): Promise<void> {
-  const { now } = tenant;
-  const order = await lockOrder(transaction, tenant, orderId);
+  const { now } = context;
+  const order = await lockOrder(transaction, context, orderId);
   const failureCode = failureOf(outcome);
-  await changeLocked(transaction, tenant, {
+  await changeLocked(transaction, context, {
     order,
     work: async () => {
       if (!(await endOperation(transaction, { id: operation.id, failureCode, now }))) return null;
@@ -28,7 +33,7 @@ export async function settleMovement(
       const settled: SettledMovement = { operation, payment, failureCode, now };
       // The rest of what was captured is not needed; nor is what could not be captured of an order that was canceled meanwhile.
       if (operation.kind === "capture")
-        await voidIfNothingOwed(transaction, tenant, { order: failureCode === null ? order : withoutCapture(order, operation) });
+        await voidIfNothingOwed(transaction, context, { order: failureCode === null ? order : withoutCapture(order, operation) });
       return { happenings: operation.kind === "refund" ? await settleRefund(transaction, settled) : await settleAmounts(transaction, settled) };
     },
   });
@@ -73,12 +78,12 @@ async function settleAmounts(transaction: Transaction, { operation, payment, fai
 
 interface Movement {
   readonly payment: PaymentRow;
-  readonly change: PaymentPatch;
+  readonly change: Partial<Pick<PaymentRow, "capturedMinor" | "voidedMinor" | "refundedMinor">>;
   readonly now: Date;
 }
 
 function movePayment(transaction: Transaction, { payment, change, now }: Movement): Promise<PaymentRow> {
-  const { amountMinor, capturedMinor, voidedMinor, refundedMinor } = { ...payment, ...change } as PaymentRow;
+  const { amountMinor, capturedMinor, voidedMinor, refundedMinor } = { ...payment, ...change };
   return savePayment(transaction, {
     payment,
     patch: { ...change, status: statusByAmounts({ amountMinor, capturedMinor, voidedMinor, refundedMinor }) },
@@ -86,7 +91,7 @@ function movePayment(transaction: Transaction, { payment, change, now }: Movemen
   });
 }
 
-/** What the provider has said of an operation, on its way to what it changes; and a refund's end, which is the same with an order and without. */
+/** The answer of the provider to an operation, to be written. */
 export interface Settling {
   readonly operation: ClaimedOperation;
   readonly outcome: Outcome;
@@ -116,20 +121,20 @@ async function endRefund(transaction: Transaction, { operationId, status, now }:
 }
 
 /** What became of it at the provider after all. */
-export async function settleAbandoned(transaction: Transaction, tenant: OrderCommandContext, { operation, outcome, log }: Settling): Promise<void> {
-  const { now } = tenant;
+export async function settleAbandoned(transaction: Transaction, context: OrderCommandContext, { operation, outcome, log }: Settling): Promise<void> {
+  const { now } = context;
   const { id, paymentId } = operation;
   const isTimedOut = outcome.outcome === "timed_out";
   const failureCode = isTimedOut ? "unresolved" : outcome.outcome === "authorized" && outcome.capturedMinor > 0 ? "captured" : null;
   if (!(await endOperation(transaction, { id, failureCode, now }))) return;
   if (isTimedOut) {
     log.error({ paymentId }, "The provider never told what became of a payment that is not wanted any more.");
-    await tellUnresolved(transaction, tenant, paymentId);
+    await tellUnresolved(transaction, context, paymentId);
   }
   if (outcome.outcome !== "authorized") return;
   if (outcome.capturedMinor + outcome.voidedMinor < outcome.amountMinor)
     log.error({ paymentId, ...outcome }, "The provider does not let go what it holds of a payment that is not wanted any more.");
-  await giveBack(transaction, tenant, { payment: await lockPayment(transaction, paymentId), held: outcome });
+  await giveBack(transaction, context, { payment: await lockPayment(transaction, paymentId), held: outcome });
 }
 
 /** Money may be held that nobody will let go. */
@@ -141,17 +146,17 @@ async function tellUnresolved(transaction: Transaction, { now, outbox }: OrderCo
 
 async function giveBack(
   transaction: Transaction,
-  tenant: OrderCommandContext,
+  context: OrderCommandContext,
   { payment, held }: { readonly payment: PaymentRow; readonly held: Held },
 ): Promise<void> {
-  const { now, merchantId, outbox } = tenant;
+  const { now, merchantId, outbox } = context;
   const { amountMinor, capturedMinor, voidedMinor, refundedMinor } = held;
   const amounts = { amountMinor, capturedMinor, voidedMinor, refundedMinor };
   await savePayment(transaction, { payment, patch: { ...amounts, status: statusByAmounts(amounts) }, now });
   outbox.append({ type: "payment.refund_required", id: payment.id, previous: { status: payment.status } });
   const owedMinor = capturedMinor - refundedMinor;
   if (owedMinor === 0) return;
-  const operationId = await queueLateRefund(transaction, tenant, { paymentId: payment.id, amountMinor: owedMinor });
+  const operationId = await queueLateRefund(transaction, context, { paymentId: payment.id, amountMinor: owedMinor });
   const refundId = createId("refund", now.getTime());
   await transaction
     .insertInto("refund")
@@ -183,14 +188,14 @@ function queueLateRefund(transaction: Transaction, { merchantId, now, events }: 
   return queueOperation(transaction, { merchantId, kind: "refund", now, events, ...refund });
 }
 
-export async function settleLateRefund(transaction: Transaction, tenant: OrderCommandContext, { operation, outcome, log }: Settling): Promise<void> {
-  const { now, outbox } = tenant;
+export async function settleLateRefund(transaction: Transaction, context: OrderCommandContext, { operation, outcome, log }: Settling): Promise<void> {
+  const { now, outbox } = context;
   const failureCode = failureOf(outcome);
   if (!(await endOperation(transaction, { id: operation.id, failureCode, now }))) return;
   const payment = await lockPayment(transaction, operation.paymentId);
   if (failureCode !== null) {
     log.error({ paymentId: payment.id, failureCode }, "The provider refuses to give back a payment that is not wanted any more.");
-    return retryRefund(transaction, tenant, { operation, payment, failureCode });
+    return retryRefund(transaction, context, { operation, payment, failureCode });
   }
   for (const { type, id, previous } of await settleRefund(transaction, { operation, payment, failureCode, now })) {
     outbox.append({ type, id: id ?? payment.id, previous: previous ?? null });
@@ -207,17 +212,17 @@ const retryMsMax = 1440 * minuteMs;
  */
 async function retryRefund(
   transaction: Transaction,
-  tenant: OrderCommandContext,
+  context: OrderCommandContext,
   { operation, payment, failureCode }: Pick<Settling, "operation"> & { readonly payment: PaymentRow; readonly failureCode: string },
 ): Promise<void> {
-  const { now, outbox } = tenant;
+  const { now, outbox } = context;
   const { id: failedId, paymentId, amountMinor } = operation;
   const { rows } = await sql<{ refused: number }>`
     select count(*)::int as refused from payment_operation where payment_id = ${paymentId} and kind = 'refund' and status = 'failed'`.execute(
     transaction,
   );
   const delayMs = retryMs[(rows[0]?.refused ?? 1) - 1] ?? retryMsMax;
-  const operationId = await queueLateRefund(transaction, tenant, { paymentId, amountMinor, dueAt: new Date(now.getTime() + delayMs) });
+  const operationId = await queueLateRefund(transaction, context, { paymentId, amountMinor, dueAt: new Date(now.getTime() + delayMs) });
   await transaction.updateTable("refund").set({ operationId }).where("operationId", "=", failedId).execute();
   if (payment.failureCode === failureCode) return;
   await savePayment(transaction, { payment, patch: { failureCode }, now });

@@ -1,6 +1,6 @@
 /**
- * Writes what the payment provider has said, once: onto the payment and its refund, and through them onto the order or the session that they
- * belong to. An operation that was settled before changes nothing.
+ * Writes what the payment provider has said, once: onto the payment and its refund, and through them onto the
+ * order or the session that they belong to. An operation that was settled before changes nothing.
  */
 import { abandonPayment, failLocked } from "#commerce/checkout/fail-session.ts";
 import { lockSession } from "#commerce/checkout/change-session.ts";
@@ -15,28 +15,28 @@ import { placeOrder, toOrderPayment } from "#commerce/orders/place-order.ts";
 import { settleAbandoned, settleLateRefund, settleMovement, type Settling } from "./settle-movement.ts";
 
 export function settlePayment(services: SystemServices & { readonly log: Log }, operation: ClaimedOperation, outcome: Outcome): Promise<void> {
-  return changeAsSystem(services, operation.merchantId, (transaction, tenant) =>
-    settleOperation(transaction, tenant, { operation, outcome, log: services.log }),
+  return changeAsSystem(services, operation.merchantId, (transaction, context) =>
+    settleOperation(transaction, context, { operation, outcome, log: services.log }),
   );
 }
 
-export async function settleOperation(transaction: Transaction, tenant: OrderCommandContext, settling: Settling): Promise<void> {
+export async function settleOperation(transaction: Transaction, context: OrderCommandContext, settling: Settling): Promise<void> {
   const { kind, paymentId } = settling.operation;
-  if (kind === "authorize") return settleAuthorization(transaction, tenant, settling);
+  if (kind === "authorize") return settleAuthorization(transaction, context, settling);
   const { orderId, sessionId } = await transaction
     .selectFrom("payment")
     .select(["orderId", "sessionId"])
     .where("id", "=", paymentId)
     .executeTakeFirstOrThrow();
-  if (orderId !== null) return settleMovement(transaction, tenant, { ...settling, orderId });
-  await lockSession(transaction, tenant, sessionId);
-  return kind === "void" ? settleAbandoned(transaction, tenant, settling) : settleLateRefund(transaction, tenant, settling);
+  if (orderId !== null) return settleMovement(transaction, context, { ...settling, orderId });
+  await lockSession(transaction, context, sessionId);
+  return kind === "void" ? settleAbandoned(transaction, context, settling) : settleLateRefund(transaction, context, settling);
 }
 
-async function settleAuthorization(transaction: Transaction, tenant: OrderCommandContext, { operation, outcome, log }: Settling): Promise<void> {
-  const { now } = tenant;
+async function settleAuthorization(transaction: Transaction, context: OrderCommandContext, { operation, outcome, log }: Settling): Promise<void> {
+  const { now } = context;
   const { sessionId } = await transaction.selectFrom("payment").select("sessionId").where("id", "=", operation.paymentId).executeTakeFirstOrThrow();
-  const { cart, session } = await lockSession(transaction, tenant, sessionId);
+  const { cart, session } = await lockSession(transaction, context, sessionId);
   const isAsAgreed = outcome.outcome === "authorized" && isWhole(outcome, session.amountTotalMinor);
   const failureCode = isAsAgreed ? null : codeOf(outcome);
   if (!(await endOperation(transaction, { id: operation.id, failureCode, now }))) return;
@@ -44,16 +44,16 @@ async function settleAuthorization(transaction: Transaction, tenant: OrderComman
   if (session.status !== "processing") {
     // Somebody has ended it meanwhile: with this payment, or without it.
     if (payment.orderId !== null) return;
-    if (outcome.outcome === "declined") return failPayment(transaction, tenant, { payment, failureCode: outcome.code });
-    return abandonPayment(transaction, tenant, { payment, failureCode: "late" });
+    if (outcome.outcome === "declined") return failPayment(transaction, context, { payment, failureCode: outcome.code });
+    return abandonPayment(transaction, context, { payment, failureCode: "late" });
   }
   if (outcome.outcome === "authorized" && isAsAgreed) {
-    await placeOrder(transaction, tenant, { cart, session, payment: toOrderPayment(await saveHeld(transaction, { payment, held: outcome, now })) });
+    await placeOrder(transaction, context, { cart, session, payment: toOrderPayment(await saveHeld(transaction, { payment, held: outcome, now })) });
     return;
   }
   if (outcome.outcome === "authorized")
     log.error({ paymentId: payment.id, sessionId }, "A payment was authorised for another amount than was asked for.");
-  await failLocked(transaction, tenant, { cart, session, payment, failureCode: failureCode ?? "other", isKnown: outcome.outcome === "declined" });
+  await failLocked(transaction, context, { cart, session, payment, failureCode: failureCode ?? "other", isKnown: outcome.outcome === "declined" });
 }
 
 async function failPayment(
