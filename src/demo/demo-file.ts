@@ -24,7 +24,7 @@ export type OrderName = (typeof orderNames)[number];
 export const deliveryNames = ["succeeded", "exhausted", "retrying"] as const;
 export type DeliveryName = (typeof deliveryNames)[number];
 
-const promotionCodeNames = ["percentage", "fixedAmount", "freeShipping", "minimumSubtotal", "ended", "exhausted", "otherMerchant"] as const;
+export const promotionCodeNames = ["percentage", "fixedAmount", "freeShipping", "minimumSubtotal", "ended", "exhausted", "otherMerchant"] as const;
 export type PromotionCodeName = (typeof promotionCodeNames)[number];
 
 const demoFile = z.looseObject({

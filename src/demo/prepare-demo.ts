@@ -15,8 +15,7 @@ import { seedCarts } from "#demo/carts/seed-carts.ts";
 import { seedOrders, type OrdersPlace } from "#demo/orders/seed-orders.ts";
 import { seedWebhooks } from "#demo/webhooks/seed-webhooks.ts";
 import type { RenderSubject } from "#webhooks/outbox.ts";
-import { type AnyDemoFile, cartNames, type DemoFile, type DemoProduct, makeDemoFolder, readDemoFile, writeDemoFile } from "./demo-file.ts";
-import { roastery, store } from "./demo-merchants.ts";
+import { type AnyDemoFile, cartNames, type DemoFile, makeDemoFolder, readDemoFile, writeDemoFile } from "./demo-file.ts";
 import { demoProducts, seedDemo } from "./seed-demo.ts";
 import { seedPeople } from "./seed-people.ts";
 
@@ -29,6 +28,9 @@ export interface DemoPlace {
   /** The bodies of the webhooks that were sent. */
   readonly render: RenderSubject;
 }
+
+/** Of the merchants in data/merchants.json, which is only read to seed them. */
+const slugs = { first: "lindenhof", second: "morgenrot" } as const;
 
 const seedLock = 7_462_193_016;
 
@@ -75,12 +77,12 @@ async function findDemo(db: Reader): Promise<DemoMerchants | undefined> {
     .selectFrom("merchant")
     .innerJoin("installation", "installation.merchantId", "merchant.id")
     .select(["merchant.id", "merchant.slug", "installation.id as installationId"])
-    .where("merchant.slug", "in", [store.slug, roastery.slug])
+    .where("merchant.slug", "in", [slugs.first, slugs.second])
     .where("installation.status", "=", "active")
     .orderBy("installation.id")
     .execute();
-  const first = found.find(({ slug }) => slug === store.slug);
-  const second = found.find(({ slug }) => slug === roastery.slug);
+  const first = found.find(({ slug }) => slug === slugs.first);
+  const second = found.find(({ slug }) => slug === slugs.second);
   return first === undefined || second === undefined ? undefined : { first, second };
 }
 
@@ -105,7 +107,7 @@ async function describeMerchants(
   return {
     ...(await issueCredentials(transaction, { merchants, now })),
     merchants: toOwners(merchants),
-    products: toMutable([store, roastery].flatMap(demoProducts)),
+    products: demoProducts(),
   };
 }
 
@@ -128,8 +130,6 @@ const toOwners = ({ first, second }: DemoMerchants): DemoFile["merchants"] => ({
   first: { id: first.id, slug: first.slug },
   second: { id: second.id, slug: second.slug },
 });
-
-const toMutable = (products: readonly DemoProduct[]): DemoProduct[] => [...products];
 
 interface Issue {
   readonly merchants: DemoMerchants;

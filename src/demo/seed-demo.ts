@@ -5,8 +5,7 @@
 import { scopes } from "#access/viewer.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import type { CatalogEntry } from "#demo/catalog/entry.ts";
-import { type DemoMerchant, roastery, store } from "./demo-merchants.ts";
+import { type CatalogEntry, type DemoMerchant, demoMerchants } from "./demo-data.ts";
 import type { DemoProduct } from "./demo-file.ts";
 import { insertProducts, type ProductRows } from "#demo/rows/insert-products.ts";
 import { insertRows, type Row } from "#demo/rows/insert-rows.ts";
@@ -43,8 +42,9 @@ interface Filled {
 }
 
 export async function seedDemo(transaction: Transaction, { now }: { readonly now: Date }): Promise<DemoSeed> {
-  const first = fill(store, { now, firstNumber: 1 });
-  const second = fill(roastery, { now, firstNumber: 1 + first.products.length });
+  const owners = demoMerchants();
+  const first = fill(owners.first, { now, firstNumber: 1 });
+  const second = fill(owners.second, { now, firstNumber: 1 + first.products.length });
   await insertMerchants(transaction, [first.merchant, second.merchant]);
   await insertProducts(transaction, [...first.products, ...second.products]);
   await insertRows(transaction, { searchQueryDay: searchRows(now) });
@@ -52,9 +52,9 @@ export async function seedDemo(transaction: Transaction, { now }: { readonly now
   const at = new Date(now.getTime() - catalogueAgeDays * dayMs);
   const [firstInstallation, secondInstallation] = await insertApp(transaction, { at, merchantIds: [firstId, secondId] });
   return {
-    merchants: { first: { id: firstId, slug: store.slug }, second: { id: secondId, slug: roastery.slug } },
+    merchants: { first: { id: firstId, slug: owners.first.slug }, second: { id: secondId, slug: owners.second.slug } },
     installations: { first: firstInstallation, second: secondInstallation },
-    products: [store, roastery].flatMap(demoProducts),
+    products: demoProducts(),
     productIds: [...first.products, ...second.products].filter(({ product }) => product.status === "published").map(({ product }) => product.id),
   };
 }
@@ -83,7 +83,13 @@ function ageDays(entry: CatalogEntry, { index, count }: { readonly index: number
   return youngest + share * (catalogueAgeDays - youngest);
 }
 
-export function demoProducts(merchant: DemoMerchant): DemoProduct[] {
+/** The first merchant's before the second's. */
+export function demoProducts(): DemoProduct[] {
+  const { first, second } = demoMerchants();
+  return [first, second].flatMap(productsOf);
+}
+
+function productsOf(merchant: DemoMerchant): DemoProduct[] {
   return merchant.families
     .flatMap(({ entries }) => entries)
     .filter(isOnSaleInGermany)

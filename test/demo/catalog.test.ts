@@ -1,15 +1,14 @@
 /** The demo catalogue as it is written down: complete in every language, and within the bounds that hold for everybody's products. */
 import { describe, expect, it } from "vitest";
 import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
-import type { CatalogEntry } from "#demo/catalog/entry.ts";
-import { choiceLabels, type Locale } from "#demo/catalog/words.ts";
-import type { CategoryEntry } from "#demo/catalog/categories.ts";
-import { type DemoMerchant, roastery, store } from "#demo/demo-merchants.ts";
+import { type CatalogEntry, type CategoryEntry, demoCatalog, type DemoMerchant, demoMerchants, type Locale, parseDemoData } from "#demo/demo-data.ts";
 import { slugOf } from "#demo/rows/product-rows.ts";
 import { toSlug } from "#demo/rows/slugs.ts";
 import { skuOf, combinationsOf } from "#demo/rows/variant-rows.ts";
 import { isSlug } from "#foundation/text.ts";
 
+const { first: store, second: roastery } = demoMerchants();
+const { labels } = demoCatalog();
 const entriesOf = (merchant: DemoMerchant): CatalogEntry[] => merchant.families.flatMap(({ entries }) => entries);
 const isPublished = ({ status }: CatalogEntry): boolean => status === undefined;
 const slugsOf = (categories: readonly CategoryEntry[]): string[] => categories.flatMap(({ slug, children }) => [slug, ...slugsOf(children ?? [])]);
@@ -29,7 +28,7 @@ describe.each([
 
   it("says everything in each of its languages", () => {
     const texts = [
-      ...entries.flatMap(({ title, summary, points }) => [title, summary, points]),
+      ...entries.flatMap(({ title, summary, points }) => [title, summary, linesOf(points)]),
       ...merchant.families.map(({ care }) => care),
       ...merchant.markets.flatMap(({ delivery, policies }) => [...delivery.map(({ names }) => names), ...policies.map(({ summaries }) => summaries)]),
       ...merchant.policies.map(({ summaries }) => summaries),
@@ -55,7 +54,7 @@ describe.each([
   });
 
   it("gives as many points in one language as in the others", () => {
-    const counts = entries.map(({ points }) => new Set(locales.map((locale) => points[locale]?.split(" | ").length)));
+    const counts = entries.map(({ points }) => new Set(locales.map((locale) => points[locale]?.length)));
     expect(counts.every(({ size }) => size === 1)).toBe(true);
   });
 
@@ -89,7 +88,7 @@ describe.each([
     expect(new Set(categories).size).toBe(categories.length);
     expect(entries.flatMap((entry) => entry.categories.filter((slug) => !categories.includes(slug)))).toEqual([]);
     const choices = entries.flatMap((entry) => (entry.options ?? []).flatMap((option) => option.choices));
-    expect(choices.filter((choice) => choiceLabels[choice] === undefined)).toEqual([]);
+    expect(choices.filter((choice) => labels.colours[choice] === undefined && labels.choices[choice] === undefined)).toEqual([]);
     const skus = entries.flatMap((entry) => combinationsOf(entry.options ?? []).map((combination) => skuOf(entry, combination)));
     expect(new Set(skus).size).toBe(skus.length);
   });
@@ -136,3 +135,27 @@ it("spells German umlauts out in slugs and drops other accents", () => {
 function namesOf(categories: readonly CategoryEntry[]): CategoryEntry["names"][] {
   return categories.flatMap(({ names, children }) => [names, ...namesOf(children ?? [])]);
 }
+
+function linesOf({ en, de, ja }: CatalogEntry["points"]): CatalogEntry["title"] {
+  return { en: en.join(), de: de.join(), ...(ja === undefined ? {} : { ja: ja.join() }) };
+}
+
+const first = entriesOf(store)[0] as CatalogEntry;
+
+it.each([
+  [{ price: [1, 2] }, "price"],
+  [{ motif: "castle" }, "motif"],
+  [{ stock: ["plenty"] }, "stock[0]"],
+  [{ color: "red" }, 'Unrecognized key: "color"'],
+  [{ options: [{ code: "colour", choices: ["purple"] }] }, '"purple" is not in labels.colours or labels.choices.'],
+  [{ options: [{ code: "shade", choices: ["moss"] }] }, '"shade" is not in labels.options.'],
+  [{ attributes: [{ code: "scent", value: 1, unit: null }] }, '"scent" is not in labels.attributes.'],
+  [{ slugJa: undefined }, "A product with a Japanese title needs slugJa."],
+])("refuses a catalogue in which a product has %j, and names file, entry and rule", (wrong, rule) => {
+  const family = { care: { en: "Care", de: "Pflege" }, entries: [{ ...first, ...wrong }] };
+  const parse = (): unknown => parseDemoData.catalog(JSON.stringify({ labels, families: { tents: family } }));
+  expect(parse).toThrow("src/demo/data/catalog.json breaks a rule");
+  expect(parse).toThrow(`(${first.sku})`);
+  expect(parse).toThrow("families.tents.entries[0]");
+  expect(parse).toThrow(rule);
+});

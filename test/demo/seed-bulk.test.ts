@@ -4,14 +4,14 @@ import { beforeAll, expect, it } from "vitest";
 import type { OpenDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { bulkProduct, type BulkPlace } from "#demo/bulk/bulk-product.ts";
-import { departments } from "#demo/bulk/bulk-things.ts";
+import { demoBulk } from "#demo/demo-data.ts";
 import { seedDemo } from "#demo/seed-demo.ts";
 import { type BulkOptions, seedProducts } from "#demo/bulk/seed-bulk.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { hasGtinCheckDigit } from "./gtin.ts";
 
 const now = new Date("2026-11-20T09:30:00.000Z");
-const slugs = departments.flatMap(({ slug, ranges }) => [slug].concat(ranges.map((range) => range.slug)));
+const slugs = demoBulk().departments.flatMap(({ slug, ranges }) => [slug].concat(ranges.map((range) => range.slug)));
 const place: BulkPlace = {
   merchantId: "mer_x",
   markets: [

@@ -3,9 +3,8 @@ import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { openPersonalData } from "#commerce/addresses/personal-data.ts";
-import { cartEntries } from "#demo/carts/cart-entries.ts";
-import { demoAddresses } from "#demo/carts/addresses.ts";
-import { promotionEntries } from "#demo/carts/promotion-entries.ts";
+import { addressOf } from "#demo/carts/draw-carts.ts";
+import { demoSales } from "#demo/demo-data.ts";
 import { cartNames, type DemoFile } from "#demo/demo-file.ts";
 import { stories } from "#demo/orders/stories.ts";
 import { ruleFaults, noValues } from "#commerce/promotions/promotion-fields.ts";
@@ -15,7 +14,7 @@ import type { Answer } from "#test/support/world.ts";
 
 const dayMs = 86_400_000;
 
-it.each(promotionEntries)("has promotions that a merchant could have made: $titles.en", ({ kind, values, titles }) => {
+it.each(demoSales().promotions)("has promotions that a merchant could have made: $titles.en", ({ kind, values, titles }) => {
   expect(ruleFaults(kind, { ...noValues, ...values })).toEqual([]);
   expect(Object.keys(titles)).toEqual(["en", "de", "ja"]);
 });
@@ -72,7 +71,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
       .innerJoin("variant", "variant.id", "cartLine.variantId")
       .select(["variant.sku", "cartLine.quantity"])
       .execute();
-    const expected = [...cartEntries, ...stories].flatMap((entry) => entry.lines.map(([sku, quantity]) => `${sku} ${quantity}`));
+    const expected = [...demoSales().carts, ...stories].flatMap((entry) => entry.lines.map(([sku, quantity]) => `${sku} ${quantity}`));
     expect(lines.map(({ sku, quantity }) => `${sku} ${quantity}`).toSorted()).toEqual(expected.toSorted());
     const carts = await db.selectFrom("cart").select("warnings").execute();
     expect(carts.filter(({ warnings }) => JSON.stringify(warnings) !== "[]")).toEqual([]);
@@ -191,7 +190,7 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
     const rows = await database.db.selectFrom("personalData").selectAll().where("kind", "=", "address").execute();
     const opened = rows.map((row) => openPersonalData(app.services.keyring, row));
     const lines = opened.map((data) => (data?.kind === "address" ? data.address.line1 : ""));
-    expect(new Set(lines)).toEqual(new Set(["DE", "JP", "US"].map((country) => demoAddresses.get(country)?.line1 ?? "none")));
+    expect(new Set(lines)).toEqual(new Set(["DE", "JP", "US"].map((country) => addressOf(country)?.line1 ?? "none")));
     expect(JSON.stringify(rows)).not.toContain("Invalidenstraße");
   });
 

@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from "vitest";
 import { type Availability, availabilities, availabilityOf } from "#commerce/catalog/availability.ts";
 import type { OpenDatabase } from "#database/connect.ts";
 import { inTransaction } from "#database/transaction.ts";
-import { roastery, store } from "#demo/demo-merchants.ts";
+import { demoMerchants } from "#demo/demo-data.ts";
 import { demoPicture } from "#demo/pictures/pictures.ts";
 import { type DemoSeed, seedDemo } from "#demo/seed-demo.ts";
 import { isId } from "#foundation/ids.ts";
@@ -11,6 +11,7 @@ import { isSlug } from "#foundation/text.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { hasGtinCheckDigit } from "./gtin.ts";
 
+const { first: store, second: roastery } = demoMerchants();
 const now = new Date("2026-11-20T09:30:00.000Z");
 const dayMs = 86_400_000;
 

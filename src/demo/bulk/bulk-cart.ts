@@ -3,7 +3,7 @@ import { checkAddress } from "#commerce/addresses/check-address.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 import type { Offer } from "#commerce/carts/offer.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
-import { demoAddresses } from "#demo/carts/addresses.ts";
+import { addressOf } from "#demo/carts/draw-carts.ts";
 import { type CartWish, type NewCart, newCart } from "#demo/carts/new-cart.ts";
 import { hashOf, pick, randomFrom } from "#demo/random.ts";
 import type { Keyring } from "#foundation/encryption.ts";
@@ -73,7 +73,7 @@ const checked = new Map<string, PostalAddress | null>();
 export function addressIn(country: string): PostalAddress | null {
   let address = checked.get(country);
   if (address === undefined) {
-    const known = demoAddresses.get(country);
+    const known = addressOf(country);
     address = known === undefined ? null : checkAddress(known, "strict").address;
     checked.set(country, address);
   }

@@ -1,9 +1,7 @@
 /** One product of the bulk catalogue: what it is follows from the seed and its number alone, so that any part of it can be made again. */
 import { createId } from "#foundation/ids.ts";
 import { exponentOf } from "#foundation/money.ts";
-import { departments, type Thing } from "./bulk-things.ts";
-import { collections, colourCodes, makers, origins } from "./bulk-words.ts";
-import { attributeNames, type Colour, colourLabels, optionNames, type Words, words } from "#demo/catalog/words.ts";
+import { demoBulk, demoCatalog, labelOf, type Thing, type Words } from "#demo/demo-data.ts";
 import type { ProductRows } from "#demo/rows/insert-products.ts";
 import type { Row } from "#demo/rows/insert-rows.ts";
 import { pictureName, picturePath, pictureSize } from "#demo/pictures/pictures.ts";
@@ -33,7 +31,7 @@ interface Design {
   readonly summary: Words;
   readonly isGerman: boolean;
   readonly maker: string;
-  readonly colours: readonly [Colour, ...Colour[]];
+  readonly colours: readonly [string, ...string[]];
   readonly origin: string;
   readonly euros: number;
   /** The price before it fell, as a factor; 1: it did not. */
@@ -54,10 +52,12 @@ export function bulkProduct(number: number, place: BulkPlace): ProductRows {
 
 function designOf(number: number, { seed, now }: BulkPlace): Design {
   const random = randomFrom(hashOf(`${seed}/${number}`));
+  const { departments, collections, makers, origins } = demoBulk();
+  const colourCodes = Object.keys(demoCatalog().labels.colours);
   const department = pick(random, departments);
   const range = pick(random, department.ranges);
   const thing = pick(random, range.things);
-  const [en, de, euros] = thing;
+  const { en, de, euros } = thing;
   const material = pick(random, department.make.materials);
   const trait = pick(random, department.make.traits);
   const collection = pick(random, collections);
@@ -69,11 +69,11 @@ function designOf(number: number, { seed, now }: BulkPlace): Design {
     department: department.slug,
     range: range.slug,
     thing,
-    title: words(`${collection} ${trait.en} ${material.en} ${en}`, `${de} ${collection} aus ${material.de}, ${trait.de}`),
-    summary: words(
-      `The ${en} of the ${collection} collection: ${trait.en}, in ${material.en}, by ${makerName}.`,
-      `${de} der Kollektion ${collection} von ${makerName}: ${trait.de}, aus ${material.de}.`,
-    ),
+    title: { en: `${collection} ${trait.en} ${material.en} ${en}`, de: `${de} ${collection} aus ${material.de}, ${trait.de}` },
+    summary: {
+      en: `The ${en} of the ${collection} collection: ${trait.en}, in ${material.en}, by ${makerName}.`,
+      de: `${de} der Kollektion ${collection} von ${makerName}: ${trait.de}, aus ${material.de}.`,
+    },
     isGerman: random() < 0.5,
     maker: makerName,
     colours: second === colour || random() < 0.4 ? [colour] : [colour, second],
@@ -117,8 +117,8 @@ function toRows(design: Design, place: BulkPlace): ProductRows {
           {
             productId,
             code: "colour",
-            names: optionNames.colour,
-            choices: design.colours.map((colour) => ({ code: colour, labels: colourLabels[colour] })),
+            names: labelOf("options", "colour"),
+            choices: design.colours.map((colour) => ({ code: colour, labels: labelOf("colours", colour) })),
             position: 0,
           },
         ]
@@ -155,7 +155,7 @@ function productRow(design: Design, { productId, merchantId }: ProductOf): Row<"
     brand: design.maker,
     ratingAverage: design.rating === null ? null : Math.round(design.rating * 10) / 10,
     ratingCount: design.rating === null ? null : 1 + (design.popularity >> 1),
-    attributes: [{ code: "origin", names: attributeNames.origin, value: design.origin, unit: null }],
+    attributes: [{ code: "origin", names: labelOf("attributes", "origin"), value: design.origin, unit: null }],
     popularity: design.popularity,
     publishedAt: design.since,
     createdAt: design.since,
@@ -185,7 +185,7 @@ function mediaRow({ thing, colours, title, since }: Design, { productId, merchan
     merchantId,
     productId,
     type: "image",
-    url: picturePath(pictureName(thing[4], colours[0])),
+    url: picturePath(pictureName(thing.motif, colours[0])),
     alts: { en: title.en },
     width: pictureSize,
     height: pictureSize,
@@ -195,7 +195,7 @@ function mediaRow({ thing, colours, title, since }: Design, { productId, merchan
 
 function variantRow(
   design: Design,
-  { productId, merchantId, mediaId, colour, position }: ProductOf & { readonly mediaId: string; readonly colour: Colour; readonly position: number },
+  { productId, merchantId, mediaId, colour, position }: ProductOf & { readonly mediaId: string; readonly colour: string; readonly position: number },
 ): Row<"variant"> {
   const sku = `${design.range.slice(0, 3)}-${String(design.number).padStart(7, "0")}`;
   const hasColours = design.colours.length > 1;
@@ -209,7 +209,7 @@ function variantRow(
     mediaId,
     restrictions: [],
     requiresShipping: true,
-    weightGrams: design.thing[3],
+    weightGrams: design.thing.grams,
     maxOrderQuantity: null,
     discontinued: false,
     availableFrom: null,

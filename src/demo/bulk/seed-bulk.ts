@@ -5,8 +5,7 @@ import type { CategoryTable } from "#database/tables.ts";
 import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { bulkProduct, type BulkPlace } from "./bulk-product.ts";
-import { departments } from "./bulk-things.ts";
-import type { Words } from "#demo/catalog/words.ts";
+import { demoBulk, type Words } from "#demo/demo-data.ts";
 import { insertProducts, type ProductRows } from "#demo/rows/insert-products.ts";
 
 export interface BulkOptions {
@@ -96,6 +95,7 @@ function ensureCategories(db: Database, { merchantId, now }: { readonly merchant
     createdAt: now,
     updatedAt: now,
   });
+  const { departments } = demoBulk();
   return inTransaction(db, async (transaction) => {
     await saveCategories(
       transaction,

@@ -1,12 +1,13 @@
 /** Carts as they are written down become carts that are priced: what there is for sale is read once for each market, however many carts there are. */
 import { checkAddress } from "#commerce/addresses/check-address.ts";
+import type { PostalAddressInput } from "#commerce/addresses/postal-address.ts";
 import { loadOffer, type Offer } from "#commerce/carts/offer.ts";
 import { normalizeCode } from "#commerce/promotions/choose-promotions.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { PromotionCodeName, PromotionCodes } from "#demo/demo-file.ts";
 import type { Keyring } from "#foundation/encryption.ts";
-import { demoAddresses } from "./addresses.ts";
+import { demoSales } from "#demo/demo-data.ts";
 import { type NewCart, newCart } from "./new-cart.ts";
 import type { DemoOwners, FindMarket } from "./seed-promotions.ts";
 
@@ -118,11 +119,16 @@ async function readVariants(
   return { first: of(first), second: of(second) };
 }
 
+/** Where the demo's buyers in a country live; undefined if it has none there. */
+export function addressOf(country: string): PostalAddressInput | undefined {
+  return demoSales().addresses.find(({ countryCode }) => countryCode === country);
+}
+
 const minuteMs = 60_000;
 
 function draw(entry: CartToDraw, { owners, keyring, now, shelf }: CartsPlace & { readonly shelf: Shelf }): NewCart {
   const { offer, country, variantIds, code } = shelf;
-  const address = entry.isAddressed === true ? demoAddresses.get(country) : undefined;
+  const address = entry.isAddressed === true ? addressOf(country) : undefined;
   const updatedAt = new Date(now.getTime() - entry.quietMinutes * minuteMs);
   return newCart(keyring, {
     merchantId: owners[entry.owner].id,

@@ -5,10 +5,12 @@
 import type { Transaction } from "#database/transaction.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import { type CartLife, cartRows, insertCarts } from "#demo/rows/cart-rows.ts";
-import { cartEntries, type CartEntry, type CartKey, type PlainCartName, plainCartNames } from "./cart-entries.ts";
+import { type CartEntry, type CartKey, demoSales, plainCartNames } from "#demo/demo-data.ts";
 import { type CartsPlace, type Drawn, drawCarts, readMarkets } from "./draw-carts.ts";
 import type { NewCart } from "./new-cart.ts";
 import { seedPromotions } from "./seed-promotions.ts";
+
+type PlainCartName = (typeof plainCartNames)[number];
 
 export interface SeededCarts extends Pick<DemoFile, "promotionCodes"> {
   readonly carts: Readonly<Record<PlainCartName, string>>;
@@ -17,7 +19,7 @@ export interface SeededCarts extends Pick<DemoFile, "promotionCodes"> {
 export async function seedCarts(transaction: Transaction, { owners, keyring, now }: CartsPlace): Promise<SeededCarts> {
   const markets = await readMarkets(transaction, owners);
   const promotionCodes = await seedPromotions(transaction, { owners, findMarket: markets.ofCountry, now });
-  const drawn = await drawCarts(transaction, { owners, keyring, now, markets, promotionCodes, entries: cartEntries });
+  const drawn = await drawCarts(transaction, { owners, keyring, now, markets, promotionCodes, entries: demoSales().carts });
   const idOf = new Map(drawn.map(({ entry, cart }) => [entry.key, cart.id]));
   await insertCarts(
     transaction,

@@ -5,7 +5,7 @@ import type { Transaction } from "#database/transaction.ts";
 import type { PromotionCodes } from "#demo/demo-file.ts";
 import { insertRows, type Row } from "#demo/rows/insert-rows.ts";
 import { createId } from "#foundation/ids.ts";
-import { type PromotionEntry, promotionEntries } from "./promotion-entries.ts";
+import { demoSales, type PromotionEntry } from "#demo/demo-data.ts";
 
 export interface DemoOwners {
   readonly first: { readonly id: string };
@@ -27,22 +27,23 @@ const ageDays = 90;
 const versions = { draft: 1, active: 2, paused: 3, ended: 3 } as const;
 
 export async function seedPromotions(transaction: Transaction, given: Given): Promise<PromotionCodes> {
+  const { promotions } = demoSales();
   const codes = await findCodes(transaction, given.owners);
   const isMissing = ({ code, owner }: PromotionEntry): boolean =>
     // An automatic one has no name to be known by: it comes with the first codes.
     code === null ? codes.size === 0 : !codes.has(keyOf(given.owners[owner].id, code.text));
-  const rows = promotionEntries.filter(isMissing).flatMap((entry) => rowsOf(entry, given));
+  const rows = promotions.filter(isMissing).flatMap((entry) => rowsOf(entry, given));
   await insertRows(transaction, {
     promotion: rows.map(({ promotion }) => promotion),
     promotionCode: rows.flatMap(({ promotionCode }) => promotionCode),
   });
-  return Object.fromEntries(promotionEntries.flatMap(({ code }) => (code === null ? [] : [[code.name, code.text]]))) as PromotionCodes;
+  return Object.fromEntries(promotions.flatMap(({ code }) => (code === null ? [] : [[code.name, code.text]]))) as PromotionCodes;
 }
 
 const keyOf = (merchantId: string, code: string): string => `${merchantId} ${normalizeCode(code) ?? ""}`;
 
 async function findCodes(transaction: Transaction, { first, second }: DemoOwners): Promise<Set<string>> {
-  const texts = promotionEntries.flatMap(({ code }) => (code === null ? [] : [normalizeCode(code.text) ?? ""]));
+  const texts = demoSales().promotions.flatMap(({ code }) => (code === null ? [] : [normalizeCode(code.text) ?? ""]));
   const rows = await transaction
     .selectFrom("promotionCode")
     .select(["merchantId", "codeNormalized"])

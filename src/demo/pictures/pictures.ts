@@ -7,6 +7,8 @@ import { hashOf } from "#demo/random.ts";
 
 export type Motif = keyof typeof drawings;
 
+export const motifs = Object.keys(drawings) as Motif[];
+
 export const pictureSize = 800;
 
 /** The last words say which colour the thing has and how it is looked at. */
@@ -73,7 +75,6 @@ const placements: Readonly<Record<string, string>> = {
 
 /** The longest motif that the name begins with, so that `sleeping-bag-…` is not anything shorter. */
 function motifOf(name: string, hash: number): Motif {
-  const motifs = Object.keys(drawings) as Motif[];
   const named = motifs.filter((motif) => name.startsWith(`${motif}-`)).toSorted((a, b) => b.length - a.length);
   return named[0] ?? motifs[hash % motifs.length] ?? "box";
 }

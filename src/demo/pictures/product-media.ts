@@ -1,7 +1,6 @@
 /** Which pictures a demo product has: one for each of its first three colours, else one, and what fits beside it. */
 import { createId } from "#foundation/ids.ts";
-import type { CatalogEntry } from "#demo/catalog/entry.ts";
-import { choiceLabels, detailAlt, locales, sceneAlt, type Words } from "#demo/catalog/words.ts";
+import { type CatalogEntry, demoCatalog, labelOf, locales, type Words } from "#demo/demo-data.ts";
 import type { Row } from "#demo/rows/insert-rows.ts";
 import { pictureName, picturePath, pictureSize } from "./pictures.ts";
 import { hashOf } from "#demo/random.ts";
@@ -58,7 +57,7 @@ function picturesOf(entry: CatalogEntry): Picture[] {
 
 /** Japanese puts in brackets what others put behind a comma. */
 function altsOf(entry: CatalogEntry, { colour, view }: Picture): Words {
-  const additions = [colour === null ? undefined : choiceLabels[colour], view === null ? undefined : { detail: detailAlt, scene: sceneAlt }[view]];
+  const additions = [colour === null ? undefined : labelOf("colours", colour), view === null ? undefined : demoCatalog().labels.views[view]];
   const alts = locales.flatMap((locale) => {
     const title = entry.title[locale];
     if (title === undefined) return [];

@@ -1,7 +1,6 @@
 /** The rows of a demo merchant without its products: markets, taxes, deliveries, policies, categories. */
 import { createId } from "#foundation/ids.ts";
-import type { CategoryEntry } from "#demo/catalog/categories.ts";
-import type { DemoMarket, DemoMerchant, DemoPolicy } from "#demo/demo-merchants.ts";
+import type { CategoryEntry, DemoMarket, DemoMerchant, DemoPolicy } from "#demo/demo-data.ts";
 import type { Row } from "./insert-rows.ts";
 
 export interface MarketKey {

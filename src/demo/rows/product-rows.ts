@@ -1,7 +1,6 @@
 /** The rows of one product of the demo catalogue, made from its entry. Nothing here depends on anything but the entry, its number and the time. */
 import { createId } from "#foundation/ids.ts";
-import type { CatalogEntry } from "#demo/catalog/entry.ts";
-import { attributeNames, choiceLabels, headings, type Locale, locales, optionNames, type Words } from "#demo/catalog/words.ts";
+import { type CatalogEntry, demoCatalog, labelOf, type Locale, locales, type Words } from "#demo/demo-data.ts";
 import type { ProductRows } from "./insert-products.ts";
 import type { Row } from "./insert-rows.ts";
 import { mediaOf } from "#demo/pictures/product-media.ts";
@@ -29,8 +28,8 @@ export function productRows(entry: CatalogEntry, place: ProductPlace): ProductRo
     productOption: (entry.options ?? []).map(({ code, choices }, position) => ({
       productId,
       code,
-      names: optionNames[code],
-      choices: choices.map((choice) => ({ code: choice, labels: labelsOf(choice) })),
+      names: labelOf("options", code),
+      choices: choices.map((choice) => ({ code: choice, labels: labelOf("choices", choice) })),
       position,
     })),
     media: pictures.rows,
@@ -55,7 +54,7 @@ function productRow(entry: CatalogEntry, { productId, place }: ProductOf): Row<"
     brand: entry.brand,
     ratingAverage: isRated ? (39 + (hash % 11)) / 10 : null,
     ratingCount: isRated ? 3 + ((hash >>> 4) % 240) : null,
-    attributes: (entry.attributes ?? []).map(({ code, value, unit }) => ({ code, names: attributeNames[code], value, unit })),
+    attributes: (entry.attributes ?? []).map(({ code, value, unit }) => ({ code, names: labelOf("attributes", code), value, unit })),
     popularity: status === "published" ? (hash >>> 8) % 180 : 0,
     publishedAt: status === "draft" ? null : since,
     createdAt: since,
@@ -97,14 +96,9 @@ function descriptionOf(
   entry: CatalogEntry,
   { locale, summary, care }: { readonly locale: Locale; readonly summary: string; readonly care: Words },
 ): string {
-  const points = (entry.points[locale] ?? "").split(" | ").map((point) => `- ${point}`);
+  const { headings } = demoCatalog().labels;
+  const points = (entry.points[locale] ?? []).map((point) => `- ${point}`);
   return [summary, `## ${headings.points[locale]}`, points.join("\n"), `## ${headings.care[locale]}`, care[locale] ?? care.en].join("\n\n");
-}
-
-function labelsOf(choice: string): Words {
-  const labels = choiceLabels[choice];
-  if (labels === undefined) throw new Error(`choiceLabels has no ${choice}.`);
-  return labels;
 }
 
 function requireCategory(place: ProductPlace, slug: string): string {

@@ -1,7 +1,7 @@
 /** The rows of a demo product's variants: every combination of its choices, with prices, their history, and stock. */
 import type { Availability } from "#commerce/catalog/availability.ts";
 import { createId } from "#foundation/ids.ts";
-import type { Amounts, CatalogEntry, EntryOption } from "#demo/catalog/entry.ts";
+import type { Amounts, CatalogEntry, EntryOption } from "#demo/demo-data.ts";
 import type { Row } from "./insert-rows.ts";
 import type { MarketKey } from "./merchant-rows.ts";
 import { gtinOf, hashOf } from "#demo/random.ts";
