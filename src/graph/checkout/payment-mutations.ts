@@ -1,7 +1,7 @@
 /** How a hosted checkout session is paid: submitted with what it is paid with, and then placed as an order, or failed. */
 import type { GraphContext } from "#graph/context.ts";
 import { z } from "zod";
-import type { LockedSession, SessionCommandContext } from "#commerce/checkout/change-session.ts";
+import type { LockedSession } from "#commerce/checkout/change-session.ts";
 import { failSession, type FailReason } from "#commerce/checkout/fail-session.ts";
 import { completeSession, submitCheckout } from "#commerce/orders/complete-session.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
