@@ -2,7 +2,7 @@
  * The kinds of mutations. Each says what its commands get beside the transaction and the input, and the arguments that
  * its mutations have in common: `changeMutation({ ...cartChange, name, … })`.
  */
-import type { AccessEvent } from "#access/access-events.ts";
+import type { AccessEvent } from "#access/credential-changes.ts";
 import type { Access } from "#access/keys/manage-keys.ts";
 import { isIntegrator } from "#access/viewer.ts";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
