@@ -37,13 +37,16 @@ function clientCreate(): Command {
 
 function parseJwks(json: string): OauthClientInput["jwks"] {
   try {
-    const value = JSON.parse(json) as { keys?: unknown } | null;
-    if (Array.isArray(value?.keys)) return value as OauthClientInput["jwks"];
+    const value: unknown = JSON.parse(json);
+    if (isKeySet(value)) return value;
   } catch {
-    // Told below.
+    // The error below says what is expected.
   }
   throw new InvalidArgumentError('It must be a JSON Web Key Set: {"keys":[…]}.');
 }
+
+const isKeySet = (value: unknown): value is NonNullable<OauthClientInput["jwks"]> =>
+  typeof value === "object" && value !== null && "keys" in value && Array.isArray(value.keys);
 
 function clientDisable(): Command {
   return command("disable", "Switches an OAuth client off for all merchants at once, and revokes what it was granted.")

@@ -3,18 +3,22 @@ export function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-export function printResult(result: Readonly<Record<string, unknown>> | readonly Readonly<Record<string, unknown>>[], isJson: boolean): void {
+type Row = Readonly<Record<string, unknown>>;
+
+export function printResult(result: Row | readonly Row[], isJson: boolean): void {
   if (isJson) {
     print(JSON.stringify(result, null, 2));
     return;
   }
-  const rows = Array.isArray(result) ? (result as readonly Readonly<Record<string, unknown>>[]) : [result as Readonly<Record<string, unknown>>];
+  const rows = isList(result) ? result : [result];
   if (rows.length === 0) print("Nothing.");
   for (const row of rows) {
     for (const [name, value] of Object.entries(row)) print(`${name.padEnd(16)} ${format(value)}`);
     if (rows.length > 1) print("");
   }
 }
+
+const isList = (result: Row | readonly Row[]): result is readonly Row[] => Array.isArray(result);
 
 function format(value: unknown): string {
   if (value instanceof Date) return value.toISOString();

@@ -119,11 +119,11 @@ function fork({ command, environment }: Place, { onReady, onEnd }: ChildEvents):
 const isReady = (message: { readonly type: string }): message is ReadyMessage => message.type === "ready";
 
 async function end(child: Worker): Promise<void> {
-  const ended = once(child, "exit") as Promise<[code: number | null]>;
+  const ended = once(child, "exit");
   // One that is not ready yet knows no other way than to end at once.
   child.process.kill("SIGTERM");
-  const [code] = await ended;
-  if ((code ?? 0) !== 0) throw new Error(`Process ${child.process.pid} ended with ${code}.`);
+  const [code]: unknown[] = await ended;
+  if (typeof code === "number" && code !== 0) throw new Error(`Process ${child.process.pid} ended with ${code}.`);
 }
 
 function portOf(child: Worker): Port {

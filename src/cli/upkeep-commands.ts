@@ -114,11 +114,15 @@ function privacyErase(): Command {
 }
 
 /** Or what is wrong with what was given. */
-function targetOf({ buyerReference, merchant, cart, order, addressToken }: Erasing): ErasureTarget | string {
-  const targets = Object.entries({ buyerReference, cart, order, addressToken }).filter(([, value]) => value !== undefined);
-  const [by, value] = targets[0] ?? [];
-  if (targets.length !== 1 || value === undefined) return "give one of --buyer-reference, --cart, --order and --address-token";
-  if (by !== "buyerReference") return { by: by as "cart" | "order" | "addressToken", value };
+function targetOf({ merchant, ...given }: Erasing): ErasureTarget | string {
+  const targets = (["buyerReference", "cart", "order", "addressToken"] as const).flatMap((name) => {
+    const value = given[name];
+    return value === undefined ? [] : [{ by: name, value }];
+  });
+  const [target] = targets;
+  if (targets.length !== 1 || target === undefined) return "give one of --buyer-reference, --cart, --order and --address-token";
+  const { by, value } = target;
+  if (by !== "buyerReference") return { by, value };
   return merchant === undefined ? "--buyer-reference needs --merchant: each merchant has references of its own" : { by, value, merchantId: merchant };
 }
 

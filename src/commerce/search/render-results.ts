@@ -42,14 +42,14 @@ export function toHit(hit: RawHit, query: ParsedQuery, stems: Stems): SearchHit 
 }
 
 function matchedIn({ inCode, inTitle, inBrand, inCategory, inText }: RawHit): MatchedField[] {
-  const fields: Readonly<Record<MatchedField, boolean | undefined>> = {
-    sku: inCode,
-    title: inTitle,
-    brand: inBrand,
-    category: inCategory,
-    description: inText,
-  };
-  return (Object.keys(fields) as MatchedField[]).filter((field) => fields[field] === true);
+  const fields: readonly (readonly [MatchedField, boolean | undefined])[] = [
+    ["sku", inCode],
+    ["title", inTitle],
+    ["brand", inBrand],
+    ["category", inCategory],
+    ["description", inText],
+  ];
+  return fields.flatMap(([field, isIn]) => (isIn === true ? [field] : []));
 }
 
 export interface Facet {
