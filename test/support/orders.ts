@@ -4,7 +4,6 @@
  */
 import { sql } from "kysely";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
-import { findCarts } from "#commerce/carts/cart-aggregate.ts";
 import type { PolicyType } from "#commerce/markets/change-policy.ts";
 import { defaultRules, type RulesByType } from "#commerce/markets/policy-rules.ts";
 import type { OrderAggregate, OrderLine, OrderPayment } from "#commerce/orders/order-aggregate.ts";
