@@ -1,9 +1,10 @@
 /**
  * A migration only adds, so that the processes of the release before go on beside it, and may come back. What takes away or demands says in its first line
- * that every process has to be stopped first. The first seven are older than the rule.
+ * that every process has to be stopped first. The first seven are older than the rule. A check may be replaced by one of the same name that is provably wider.
  */
-import { describe, expect, it } from "vitest";
-import { readMigrations } from "#database/migrate.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type OpenDatabase, openDatabase, type RunScript } from "#database/connect.ts";
+import { type Migration, readMigrations } from "#database/migrate.ts";
 
 const isOlder = (name: string): boolean => name < "0008";
 
@@ -37,9 +38,60 @@ const uniqueIndexes = (text: string): { name: string; table: string }[] =>
 
 const unique = new Set(readMigrations().flatMap(({ sql }) => uniqueIndexes(plain(sql)).map(({ name }) => name)));
 
-const faultsOf = (sql: string): string[] => {
+/** The values that a check allows its column, where it is a list of literals as PostgreSQL writes them: `col = ANY (ARRAY['a'::text, …])`. */
+function allowedBy(definition: string): { readonly column: string; readonly values: ReadonlySet<string> } | undefined {
+  const literal = "'(?:[^']|'')*'::text";
+  const form = new RegExp(`^CHECK \\(\\((\\w+) = (?:ANY \\(ARRAY\\[(${literal}(?:, ${literal})*)\\]\\)|(${literal}))\\)\\)$`);
+  const [, column, list, single] = form.exec(definition) ?? [];
+  if (column === undefined) return undefined;
+  return { column, values: new Set((list ?? single ?? "").match(new RegExp(literal, "g"))) };
+}
+
+/** Whether every row that the check lets pass passes the other one too. Only lists of values are compared: of anything else it is not proven. */
+function isWider(before: string, after: string): boolean {
+  const [narrow, wide] = [allowedBy(before), allowedBy(after)];
+  return narrow !== undefined && wide !== undefined && narrow.column === wide.column && narrow.values.isSubsetOf(wide.values);
+}
+
+async function checksIn(run: RunScript): Promise<ReadonlyMap<string, string>> {
+  const [rows = []] = await run(`select conrelid::regclass || ' ' || conname as name, pg_get_constraintdef(oid) as definition
+    from pg_constraint where contype = 'c' and connamespace = 'public'::regnamespace and conrelid <> 0`);
+  return new Map(rows.map((row) => [String(row["name"]), String(row["definition"])]));
+}
+
+const replacesCheck = /\badd\s+constraint\s+\w+\s+check\b/;
+
+/** Checks, as `table name`, that the migration replaces by wider ones. Tries it out on a database with all that came before, and takes everything back. */
+async function widenedChecks(database: OpenDatabase, earlier: readonly Pick<Migration, "sql">[], sql: string): Promise<ReadonlySet<string>> {
+  if (!replacesCheck.test(plain(sql))) return new Set();
+  return database.script(async (run) => {
+    await run("begin");
+    try {
+      for (const migration of earlier) await run(migration.sql);
+      const before = await checksIn(run);
+      await run(sql);
+      const after = await checksIn(run);
+      return new Set([...before.keys()].filter((name) => isWider(before.get(name) ?? "", after.get(name) ?? "")));
+    } finally {
+      await run("rollback");
+    }
+  });
+}
+
+/** The text without the checks that are only made wider. */
+function withoutWidened(text: string, widened: ReadonlySet<string>): string {
+  return text
+    .split(";")
+    .map((statement) => {
+      const [, table = ""] = /\balter\s+table\s+(?:if\s+exists\s+)?(?:only\s+)?(\w+)/.exec(statement) ?? [];
+      return statement.replaceAll(/\badd\s+constraint\s+(\w+)\s+check\b/g, (add, name: string) => (widened.has(`${table} ${name}`) ? " " : add));
+    })
+    .join(";");
+}
+
+const faultsOf = (sql: string, widened: ReadonlySet<string> = new Set()): string[] => {
   if (/^-- Stop every process first\b/.test(sql)) return [];
-  const text = plain(sql);
+  const text = withoutWidened(plain(sql), widened);
   const made = new Set([...text.matchAll(/\bcreate\s+table\s+(?:if\s+not\s+exists\s+)?(\w+)/g)].map(([, table]) => table));
   const gone = [...text.matchAll(/\bdrop\s+index\s+(?:concurrently\s+)?(?:if\s+exists\s+)?([^;]*)/g)].flatMap(
     ([, names]) => names?.match(/\w+/g) ?? [],
@@ -52,8 +104,41 @@ const faultsOf = (sql: string): string[] => {
 };
 
 describe("migrations", () => {
-  it.each(readMigrations().filter(({ name }) => !isOlder(name)))("$name only adds", ({ sql }) => {
-    expect(faultsOf(sql)).toEqual([]);
+  let empty: OpenDatabase;
+  beforeAll(async () => {
+    empty = await openDatabase({});
+  });
+  afterAll(() => empty.close());
+
+  it.each(readMigrations().filter(({ name }) => !isOlder(name)))("$name only adds", async ({ name, sql }) => {
+    const earlier = readMigrations().filter((migration) => migration.name < name);
+    expect(faultsOf(sql, await widenedChecks(empty, earlier, sql))).toEqual([]);
+  });
+
+  const replace = (check: string): string => `alter table event drop constraint event_kind_check, add constraint event_kind_check check (${check});`;
+  const more = ["demands more of the rows"];
+  it.each([
+    [replace("kind in ('a', 'b', 'it''s, c')"), []],
+    [replace("kind in ('b', 'a')"), []],
+    [replace("kind = any (array['a', 'b', 'c'])"), []],
+    [
+      "alter table event drop constraint event_kind_check;\nalter table only event add constraint event_kind_check check (kind in ('a', 'b', 'c'));",
+      [],
+    ],
+    ["alter table event drop constraint event_state_check, add constraint event_state_check check (state in ('on', 'off'));", []],
+    [replace("kind in ('a', 'c', 'd')"), more],
+    [replace("kind = 'a'"), more],
+    [replace("state in ('a', 'b', 'c')"), more],
+    [replace("kind in ('a', 'b', 'c') and state is not null"), more],
+    [replace("length(kind) < 100"), more],
+    ["alter table event add constraint event_other_check check (kind in ('a', 'b', 'c'));", more],
+    ["alter table event drop constraint event_kind_check, add constraint event_other_check check (kind in ('a', 'b', 'c'));", more],
+    ["alter table event drop constraint event_note_check, add constraint event_note_check check (length(note) <= 200);", more],
+    [`${replace("kind in ('a', 'b', 'c')")} alter table other add constraint event_kind_check check (kind in ('a', 'b'));`, more],
+  ])("may replace a check by one that allows more values, and by no other: %s", async (sql, faults) => {
+    const before = `create table event (kind text check (kind in ('a', 'b')), state text check (state in ('on')), note text check (length(note) <= 100));
+      create table other (kind text);`;
+    expect(faultsOf(sql, await widenedChecks(empty, [{ sql: before }], sql))).toEqual(faults);
   });
 
   it.each([

@@ -1,8 +1,7 @@
 /** New encryption keys: every encrypted row gets the first of them while the service writes, and then opens without the old. */
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
-import { countToRewrap, rewrapAll } from "#app/rewrap.ts";
-import { sealedColumns } from "#app/sealed-columns.ts";
+import { countToRewrap, rewrapAll, sealedColumns } from "#app/rewrap.ts";
 import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createKeyring } from "#foundation/encryption.ts";

@@ -39,10 +39,10 @@ export async function createStaffSession(transaction: Transaction, { staffId, ve
   return secret;
 }
 
-const form = /^[\w-]{43}$/;
+const secretForm = /^[\w-]{43}$/;
 
 /** Looks like one; only then is it looked up. */
-export const isSessionSecret = (text: string | undefined): text is string => text !== undefined && form.test(text);
+export const isSessionSecret = (text: string | undefined): text is string => text !== undefined && secretForm.test(text);
 
 /** Undefined where there is none, or it is over: signed out, too old, unused for too long, its account disabled or given another password. */
 export async function findStaffSession(reader: Reader, secret: string | undefined, now: Date): Promise<StaffSession | undefined> {
