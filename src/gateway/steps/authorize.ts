@@ -4,7 +4,7 @@
  */
 import type { FastifyRequest } from "fastify";
 import { isUseNoted, ownerOfRefused, recordUse } from "#access/keys/verify-keys.ts";
-import { type Authorization, type Door, readAuthorization, serverMetadataPath } from "#access/authorization.ts";
+import { type Authorization, type ChallengeOptions, readAuthorization, serverMetadataPath } from "#access/authorization.ts";
 import { anonymous, credentialIdOf, credentialOwnerOf, type IntegratorViewer, isIntegrator, type Scope, type Viewer } from "#access/viewer.ts";
 import { fail, Failure } from "#foundation/failure.ts";
 import type { Call, GatewayServices, Step } from "#gateway/call.ts";
@@ -19,7 +19,7 @@ export const identify: Step = {
   phase: "headers",
   appliesTo: ({ security }) => security.kind !== "anonymous",
   create: (services, operation) => {
-    const place = doorOf(operation.security, services.publicUrl);
+    const place = challengeOptions(operation.security, services.publicUrl);
     const admission = createAdmission(services, operation);
     const isKeyTaken = place.schemes.includes("bearer");
     const door: Authentication<Call, IntegratorViewer> = {
@@ -46,7 +46,7 @@ export const identify: Step = {
 };
 
 /** Who has no token yet is told where clients begin. */
-function doorOf({ kind }: Security, publicUrl: string): Door {
+function challengeOptions({ kind }: Security, publicUrl: string): ChallengeOptions {
   if (kind !== "oauth") return { publicUrl, schemes: ["bearer", "dpop"] };
   return { publicUrl, schemes: ["dpop"], hint: `How to get an access token: ${publicUrl}${serverMetadataPath}.` };
 }
