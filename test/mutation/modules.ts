@@ -39,15 +39,15 @@ export const modules: readonly MutatedModule[] = [
   {
     // What is shown with a request, and what it proves.
     name: "authentication",
-    mutate: ["src/access/keys/verify-keys.ts", "src/access/oauth/{dpop,authorization,access-tokens}.ts"],
+    mutate: ["src/access/authorization.ts", "src/access/oauth/{dpop,access-tokens}.ts"],
     tests: ["test/access/{secret-form,authorization,access-tokens,grant-state,dpop}.test.ts"],
     hasDatabase: true,
   },
   {
     // The life of keys and tokens, and what is kept of them.
     name: "keys",
-    mutate: ["src/access/{credentials,credential-cache}.ts", "src/access/keys/*.ts"],
-    tests: ["test/access/{key-verdicts,api-keys,credentials,credential-cache,rotation}.test.ts"],
+    mutate: ["src/access/credentials.ts", "src/access/keys/*.ts"],
+    tests: ["test/access/{secret-form,key-verdicts,api-keys,credentials,credential-cache,rotation}.test.ts"],
     hasDatabase: true,
   },
   {
