@@ -4,7 +4,6 @@ import { describe, expect, it } from "vitest";
 import { createServer } from "#http/server.ts";
 import { createLog } from "#foundation/log.ts";
 import { assetOf, assetsPlugin } from "#pages/shared/assets.ts";
-import { refuseOtherMethods } from "#http/server.ts";
 import type { FastifyInstance } from "fastify";
 
 const publicUrl = "http://127.0.0.1:4000";

@@ -14,7 +14,7 @@ export interface FieldFault extends FieldMessages {
 
 export const fieldId = (name: string): string => `address-${name}`;
 
-export function addressForms({ countryCode }: TypedAddress, { session }: Pick<Visit, "session">): AddressForm & { country: string } {
+function addressForms({ countryCode }: TypedAddress, { session }: Pick<Visit, "session">): AddressForm & { country: string } {
   const isOffered = countryCode !== undefined && session.countries.includes(countryCode);
   const country = isOffered ? countryCode : session.countries.includes(session.market) ? session.market : (session.countries[0] ?? session.market);
   return { country, ...addressForm(country) };
@@ -73,7 +73,7 @@ export function typedAddress(form: URLSearchParams): TypedAddress {
   return Object.fromEntries([...parts].flatMap((name) => (form.has(name) ? [[name, (form.get(name) ?? "").slice(0, typedMax)]] : [])));
 }
 
-export interface AddressShown {
+interface AddressShown {
   readonly typed: TypedAddress;
   readonly faults: readonly FieldFault[];
   /** The country has just been changed: go on there. */

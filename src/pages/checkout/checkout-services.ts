@@ -16,7 +16,7 @@ import { ownDocument } from "#mesh/compile-document.ts";
 import { failureOfError } from "#mesh/public-error.ts";
 import type { Run } from "#mesh/run.ts";
 
-export interface AskedOfGraph {
+interface AskedOfGraph {
   readonly viewer: BuyerViewer;
   readonly requestId: string;
   readonly variables: Readonly<Record<string, unknown>>;
@@ -42,7 +42,7 @@ export type AddressPart =
 export type TypedAddress = Readonly<Partial<Record<AddressPart, string>>>;
 
 /** Each throws `rate_limited` when it is used up. */
-export interface CheckoutLimits {
+interface CheckoutLimits {
   readonly takeAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   /** Before it is told that a secret is none. */
   readonly requireSecretsLeft: (request: FastifyRequest) => Promise<void>;

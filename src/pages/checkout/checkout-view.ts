@@ -1,12 +1,13 @@
-/** The page of an open session: what is bought, and the steps to it. A form of text never stands beside another, so that nothing typed is lost. */
+/**
+ * The page of an open session: what is bought, and the steps to it, with the forms for contact and promotion
+ * code. Forms with text fields are never nested or side by side, so that nothing typed is lost.
+ */
 import { randomUUID } from "node:crypto";
 import { html, type Markup } from "#pages/shared/html.ts";
 import { formatTime } from "./amounts.ts";
 import { addressFormView, addressShownView, type FieldFault, fieldId } from "./address-view.ts";
 import type { TypedAddress } from "./checkout-services.ts";
-import { contactId, contactView } from "./contact-view.ts";
 import { knownToken, paymentFaultOf, paymentView } from "./payment-view.ts";
-import { promotionView } from "./promotion-view.ts";
 import { needsDelivery } from "./readiness.ts";
 import { summaryView } from "./summary-view.ts";
 import type { ShownPage, Visit } from "./visit.ts";
@@ -126,4 +127,53 @@ function faultSummary({ say }: Visit, faults: readonly Fault[]): Markup | undefi
       ${faults.map(({ message, id }) => html`<li>${id === undefined ? message : html`<a href="#${id}">${message}</a>`}</li>`)}
     </ul>
   </div>`;
+}
+
+/** How the buyer is reached, where that is not known and was not asked for with an address. */
+const contactId = "email";
+
+interface ContactShown {
+  readonly typed: string;
+  readonly fault: string | undefined;
+}
+
+function contactView({ say, path }: Visit, { typed, fault }: ContactShown): Markup {
+  const invalid = fault === undefined ? undefined : html` aria-invalid="true" aria-describedby="${contactId}-fault"`;
+  return html`<section class="step" aria-labelledby="contact-heading">
+    <h2 id="contact-heading">${say("contactHeading")}</h2>
+    <form method="post" action="${path}" class="inline" data-in-place novalidate>
+      <label for="${contactId}">${say("email")}</label>
+      <div class="field"><input id="${contactId}" name="email" type="email" autocomplete="email" required value="${typed}" ${invalid} /></div>
+      <button name="action" value="contact">${say("addressSave")}</button>
+      ${fault === undefined ? undefined : html`<p class="fault" id="${contactId}-fault">${fault}</p>`}
+    </form>
+  </section>`;
+}
+
+/** What takes something off: a code, given or taken away beside the amounts that it changes. */
+interface PromotionShown {
+  readonly typed: string;
+  readonly fault: string | undefined;
+}
+
+function promotionView({ session, say, path }: Visit, { typed, fault }: PromotionShown): Markup {
+  const { promotion, state } = session.cart.promotion;
+  if (promotion !== null) {
+    const { code, title } = promotion;
+    const text = state === "suspended" ? say("promotionSuspended", { code }) : say("promotionApplied", { code, title });
+    return html`<form method="post" action="${path}" class="promotion" data-in-place>
+      <h3>${say("promotion")}</h3>
+      <p${state === "suspended" ? html` class="warning"` : undefined}>${text}</p>
+      <button name="action" value="promotion-remove" class="second small">${say("promotionRemove", { code })}</button>
+    </form>`;
+  }
+  const invalid = fault === undefined ? undefined : html` aria-invalid="true" aria-describedby="code-fault"`;
+  return html`<form method="post" action="${path}" class="promotion inline" data-in-place novalidate>
+    <label for="code">${say("promotion")} <span class="soft">${say("optional")}</span></label>
+    <div class="field">
+      <input id="code" name="code" type="text" autocomplete="off" autocapitalize="characters" spellcheck="false" value="${typed}" ${invalid} />
+    </div>
+    <button name="action" value="promotion" class="second">${say("promotionApply")}</button>
+    ${fault === undefined ? undefined : html`<p class="fault" id="code-fault">${fault}</p>`}
+  </form>`;
 }

@@ -31,7 +31,7 @@ export interface ShownLine {
   readonly requiresShipping: boolean;
 }
 
-export interface ShownTotals {
+interface ShownTotals {
   readonly subtotal: Amount;
   readonly discount: Amount;
   readonly shipping: Amount | null;

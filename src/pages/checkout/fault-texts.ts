@@ -180,7 +180,7 @@ const byField: Readonly<Record<string, Texts>> = {
 
 const named: Texts = ["{label}: {message}", "{label}: {message}", "{label}：{message}"];
 
-export interface FaultAsked {
+interface FaultAsked {
   readonly field: string;
   readonly label: string;
   readonly language: Language;

@@ -23,7 +23,7 @@ export function paymentFaultOf({ session, language, isHolder }: Visit): string |
   return paymentFailureCode === null || !isHolder ? undefined : messageOfPayment(paymentFailureCode, language);
 }
 
-export interface PaymentShown {
+interface PaymentShown {
   /** Of the form: a fresh one belongs to each form that is shown. */
   readonly key: string;
   readonly optionId: string | undefined;

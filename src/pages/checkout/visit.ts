@@ -1,5 +1,7 @@
-/** One request on the page of one session: whose browser it is, what the session is like, and in which language it is spoken to. */
-import { timingSafeEqual } from "node:crypto";
+/**
+ * One request on the page of one session: its browser (by a cookie), the session's state, and the language.
+ */
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { BuyerViewer } from "#access/viewer.ts";
 import { parseAcceptLanguage } from "#foundation/locales.ts";
@@ -8,7 +10,6 @@ import { type Page, pageHeaders, renderPage } from "#pages/shared/page.ts";
 import { findSessionPage, type SessionPage } from "#commerce/checkout/session-page.ts";
 import type { CheckoutServices } from "./checkout-services.ts";
 import type { Documents, ShownSession } from "./documents.ts";
-import { cookieHeader, newBrowser, type PageBrowser, readBrowser } from "./page-cookie.ts";
 import { type Language, languageOf, type Say, sayIn } from "./texts.ts";
 
 export interface Room {
@@ -54,7 +55,7 @@ async function findSession({ services }: Room, request: FastifyRequest): Promise
   return undefined;
 }
 
-export type SessionState = Pick<ShownSession, "status" | "version">;
+type SessionState = Pick<ShownSession, "status" | "version">;
 
 /** For who only wants to know whether there is something new. */
 export async function readState(room: Room, request: FastifyRequest): Promise<SessionState | undefined> {
@@ -109,4 +110,44 @@ export type ShownPage = Omit<Page, "asset" | "isWide">;
 export function sendPage(reply: FastifyReply, page: ShownPage, publicUrl: string): FastifyReply {
   const whole: Page = { ...page, isWide: true, asset: assetOf("checkout", publicUrl) };
   return reply.headers({ ...pageHeaders(whole), "referrer-policy": "no-referrer" }).send(renderPage(whole));
+}
+
+/**
+ * The cookie of a checkout page: a random name for the browser, tagged with the session's own secret, so that one of another session is none here. Its path
+ * is the page's address; browsers send it nowhere else.
+ */
+const cookieName = "checkout";
+const lifeSeconds = 2 * 86_400;
+
+/** Who a browser is on the page of one session. */
+interface PageBrowser {
+  readonly value: string;
+  /** SHA-256 of its name, which is kept. */
+  readonly digest: Buffer;
+}
+
+function newBrowser(secret: string): PageBrowser {
+  return browserOf(randomBytes(32).toString("base64url"), secret);
+}
+
+/** Undefined where there is none, or one of another session. */
+function readBrowser(header: string | undefined, secret: string): PageBrowser | undefined {
+  const pairs = (header ?? "").split(";").map((pair) => pair.trim());
+  const value = pairs.find((pair) => pair.startsWith(`${cookieName}=`))?.slice(cookieName.length + 1) ?? "";
+  const [name = "", tag = ""] = value.split(".");
+  const made = browserOf(name, secret);
+  const [given, right] = [Buffer.from(tag), Buffer.from(made.value.slice(name.length + 1))];
+  return name !== "" && given.length === right.length && timingSafeEqual(given, right) ? made : undefined;
+}
+
+function browserOf(name: string, secret: string): PageBrowser {
+  const tag = createHmac("sha256", secret).update(`checkout page ${name}`).digest("base64url");
+  return { value: `${name}.${tag}`, digest: createHash("sha256").update(name).digest() };
+}
+
+/** Lax: a buyer who comes back by a link of the shop's still has it; a form of another site's does not. */
+function cookieHeader({ value }: PageBrowser, secret: string, publicUrl: string): string {
+  const path = `${basePathOf(publicUrl)}/checkout/${secret}`;
+  const secure = publicUrl.startsWith("https:") ? "; Secure" : "";
+  return `${cookieName}=${value}; Path=${path}; Max-Age=${lifeSeconds}; HttpOnly; SameSite=Lax${secure}`;
 }

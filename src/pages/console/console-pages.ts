@@ -1,4 +1,7 @@
-/** The pages of the merchant's console that are made here: sign-in, the shell that its script fills, and what is said where neither can be shown. */
+/**
+ * The pages of the merchant's console that the service renders: sign-in, the shell that the console's script fills,
+ * refusals, and the page for a request that failed.
+ */
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { StaffSession } from "#access/people/staff-sessions.ts";
 import { type Asset, basePathOf } from "#pages/shared/assets.ts";
@@ -9,7 +12,7 @@ import { orUnavailable } from "#database/database-errors.ts";
 import { fail, type Failure, retryAfterSecondsOf, toFailure } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 
-export interface ConsoleSignIn extends SignInTyped {
+interface ConsoleSignIn extends SignInTyped {
   /** Where signing in leads to, below this service. */
   readonly next: string;
   readonly publicUrl: string;
@@ -74,11 +77,11 @@ export function messagePage(title: string, message: string, more: readonly Marku
   };
 }
 
-/** What goes wrong on the way to a page of the console, said on a page. */
 export function showPage(reply: FastifyReply, page: Page): FastifyReply {
   return reply.headers(pageHeaders(page)).send(renderPage(page));
 }
 
+/** The error handler of the console's routes: logs failures of the service and answers with a page. */
 export function answerOnPage(log: Log): (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply {
   return (error, request, reply) => {
     const failure = toRefusal(error);
@@ -90,7 +93,7 @@ export function answerOnPage(log: Log): (error: unknown, request: FastifyRequest
   };
 }
 
-/** Fastify's own, of a body that it does not take, say so by their status. */
+/** Fastify's own errors (for example for a body that is too large) have their status in `statusCode`. */
 function toRefusal(error: unknown): Failure {
   const status = (error as Partial<FastifyError>).statusCode ?? 500;
   return status < 500 ? fail("malformed_request", { cause: error }) : orUnavailable(toFailure(error));

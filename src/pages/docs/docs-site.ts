@@ -5,7 +5,7 @@ import { compress, type Compressed } from "#pages/shared/compressed.ts";
 import { html } from "#pages/shared/html.ts";
 import type { AnyDemoFile } from "#demo/demo-file.ts";
 import { type ApiDocument, type Operation, operationsOf } from "./api-document.ts";
-import { createExamples, type Examples } from "./demo-examples.ts";
+import { createExamples, type Examples, readStoredAnswers, shortened, type StoredAnswers } from "./examples.ts";
 import { errorsContent } from "./errors-page.ts";
 import { eventsContent } from "./events-page.ts";
 import { type DocsPage, type Frame, renderDocs } from "./frame.ts";
@@ -13,8 +13,6 @@ import { type Guide, guideContent, readGuides } from "./guides.ts";
 import { indexContent } from "./index-page.ts";
 import { operationContent } from "./operation-page.ts";
 import { requestOf } from "./requests.ts";
-import { shortened } from "./shortened.ts";
-import { readStoredAnswers, type StoredAnswers } from "./stored-answers.ts";
 
 /** A GET as the demo's key is answered, or undefined: then a stored answer is shown. `path`: below the service's base. */
 export type Ask = (path: string, key: string | undefined) => Promise<unknown>;

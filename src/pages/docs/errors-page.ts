@@ -1,8 +1,8 @@
 /** The catalogue of errors: what each code means, when it happens and what to do. The `docUrl` of an error leads to its entry. */
-import { type FailureKind, failureKinds } from "#foundation/failure.ts";
+import { readFileSync } from "node:fs";
+import { type FailureCode, type FailureKind, failureKinds } from "#foundation/failure.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { Operation } from "./api-document.ts";
-import { type ErrorEntry, readErrorGuide } from "./error-guide.ts";
 import { anchorOf, codeBlock, inline } from "./markdown.ts";
 
 const shape = `{
@@ -25,7 +25,7 @@ const shape = `{
   }
 }`;
 
-export interface ErrorsPage {
+interface ErrorsPage {
   readonly operations: readonly Operation[];
   readonly publicUrl: string;
   readonly home: string;
@@ -76,3 +76,41 @@ function entryOf({ code, why, remedy }: ErrorEntry, { home, users }: { readonly 
     }
   </section>`;
 }
+
+/** Why each error happens and what to do about it: docs/errors.md, read once. It has an entry for every code of the registry and no other. */
+interface ErrorEntry {
+  readonly code: FailureCode;
+  readonly why: string;
+  readonly remedy: string;
+}
+
+interface ErrorGroup {
+  readonly title: string;
+  readonly entries: readonly ErrorEntry[];
+}
+
+const file = new URL("../../../docs/errors.md", import.meta.url);
+
+export function readErrorGuide(text = readFileSync(file, "utf8")): ErrorGroup[] {
+  const groups = text
+    .split(/^## /m)
+    .slice(1)
+    .map((group) => {
+      const [head = "", ...entries] = group.split(/^### /m);
+      return { title: head.trim(), entries: entries.map(toEntry) };
+    });
+  const told = new Set(groups.flatMap(({ entries }) => entries.map(({ code }) => code)));
+  const untold = Object.keys(failureKinds).filter((code) => !told.has(code as FailureCode));
+  if (untold.length > 0) throw new Error(`docs/errors.md does not explain ${untold.join(", ")}.`);
+  return groups;
+}
+
+function toEntry(text: string): ErrorEntry {
+  const [code = "", why = "", remedy = "", ...more] = text.trim().split(/\n\s*\n/);
+  if (!isCode(code)) throw new Error(`docs/errors.md explains ${code}, which is no code of the registry.`);
+  if (why === "" || remedy === "" || more.length > 0)
+    throw new Error(`docs/errors.md: ${code} needs two paragraphs: why it happens, and what to do.`);
+  return { code, why, remedy };
+}
+
+const isCode = (text: string): text is FailureCode => Object.hasOwn(failureKinds, text);

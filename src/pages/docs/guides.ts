@@ -13,7 +13,7 @@ export const guideNames = [
   "oauth",
   "versioning",
 ] as const;
-export type GuideName = (typeof guideNames)[number];
+type GuideName = (typeof guideNames)[number];
 
 export interface Guide {
   readonly name: GuideName;
@@ -46,7 +46,7 @@ function withPrograms(text: string): string {
   });
 }
 
-export interface GuidePlace {
+interface GuidePlace {
   readonly publicUrl: string;
   readonly home: string;
 }

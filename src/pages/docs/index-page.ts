@@ -1,12 +1,12 @@
 /** The way in: what this is, a first request that runs as it stands, and every operation there is. */
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { ApiDocument, Operation } from "./api-document.ts";
-import type { Examples } from "./demo-examples.ts";
+import type { Examples } from "./examples.ts";
 import { breakable, candidateBadge, type GuideLink, methodBadge } from "./frame.ts";
-import { keyLine } from "./key-line.ts";
+import { keyLine } from "./requests.ts";
 import { codeBlock, inline } from "./markdown.ts";
 
-export interface IndexPage {
+interface IndexPage {
   readonly document: ApiDocument;
   readonly operations: readonly Operation[];
   readonly guides: readonly (GuideLink & { readonly summary: string })[];

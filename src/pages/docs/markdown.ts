@@ -16,7 +16,7 @@ export interface Rendered {
 }
 
 /** Where a link leads to that stands in a document. */
-export type LeadTo = (href: string) => string;
+type LeadTo = (href: string) => string;
 
 export function renderMarkdown(text: string, leadTo: LeadTo): Rendered {
   const headings: Heading[] = [];

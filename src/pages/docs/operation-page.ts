@@ -2,15 +2,14 @@
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { ApiDocument, Operation, RateLimit } from "./api-document.ts";
-import type { Examples } from "./demo-examples.ts";
+import type { Examples } from "./examples.ts";
 import { breakable, candidateBadge, methodBadge } from "./frame.ts";
-import { keyLine } from "./key-line.ts";
+import { keyLine, requestOf, toCurl, toJavaScript } from "./requests.ts";
 import { codeBlock, inline } from "./markdown.ts";
-import { requestOf, toCurl, toJavaScript } from "./requests.ts";
 import { SchemaView } from "./schema-view.ts";
 import { tryForm } from "./try-form.ts";
 
-export interface OperationPage {
+interface OperationPage {
   readonly document: ApiDocument;
   readonly examples: Examples;
   readonly publicUrl: string;

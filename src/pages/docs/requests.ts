@@ -1,6 +1,11 @@
-/** Requests as somebody would type them: for a shell and for JavaScript. Keys are named, never shown. */
+/**
+ * Requests as a person would type them, for a shell and for JavaScript, and the line that sets the key which
+ * they use. No page shows a key.
+ */
+import { html, type Markup } from "#pages/shared/html.ts";
 import type { Operation } from "./api-document.ts";
-import type { Example } from "./demo-examples.ts";
+import type { Example } from "./examples.ts";
+import { codeBlock } from "./markdown.ts";
 
 export interface Request {
   readonly method: string;
@@ -99,4 +104,23 @@ function bodyText({ body, versionUrl }: Request): string {
 function spelled(value: string): string {
   if (value === once) return "crypto.randomUUID()";
   return value.includes("$") ? `\`${value.replaceAll(/\$(\w+)/g, (_whole, name: string) => `\${process.env.${name}}`)}\`` : `"${value}"`;
+}
+
+/** The demo's, from its folder, wherever the service was told to keep it. */
+const demoKeyLine = `export KEY=$(node -p '
+  const folder = process.env.DATA_DIR ?? ".data";
+  JSON.parse(fs.readFileSync(folder + "/demo.json", "utf8")).keys.full')`;
+const ownKeyLine = "export KEY=cpk_…";
+
+export function keyLine(credential: "key" | "token", { isDemo, home }: { readonly isDemo: boolean; readonly home: string }): Markup {
+  if (credential === "token")
+    return html`<p>
+      <code>ACCESS_TOKEN</code> and <code>DPOP_PROOF</code> are an access token and a proof made for this request: the
+      <a href="${home}/guides/oauth">OAuth guide</a> shows how an app gets both.
+    </p>`;
+  return isDemo
+    ? html`<p>Set the demo's key once per terminal, in the folder where you started the service:</p>
+        ${codeBlock(demoKeyLine, "Shell")}`
+    : html`<p>Set your key once per terminal:</p>
+        ${codeBlock(ownKeyLine, "Shell")}`;
 }

@@ -2,7 +2,7 @@
 import { basePathOf } from "#pages/shared/assets.ts";
 import { html, type Markup } from "#pages/shared/html.ts";
 import type { Operation, Parameter } from "./api-document.ts";
-import type { Example } from "./demo-examples.ts";
+import type { Example } from "./examples.ts";
 
 export function tryForm(operation: Operation, { example, publicUrl }: { readonly example: Example; readonly publicUrl: string }): Markup | undefined {
   const { credential, method, path, isIdempotent, parameters } = operation;

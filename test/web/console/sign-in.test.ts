@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { disableStaff, enableStaff } from "#access/people/staff.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { readConsoleCookie } from "#http/staff-session.ts";
-import { placeAfter } from "#pages/console/mount-console.ts";
+import { placeAfter } from "#pages/console/plugin.ts";
 import { createPerson, password } from "#test/oauth/people.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import { operationsOf, type ApiDocument } from "#pages/docs/api-document.ts";
-import { readErrorGuide } from "#pages/docs/error-guide.ts";
+import { readErrorGuide } from "#pages/docs/errors-page.ts";
 import { publicUrl, type Answer } from "#test/support/world.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { idsOf, pageAt, textOf } from "./docs-pages.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as parts from "@graphql-yoga/render-graphiql/graphiql";
 import { renderGraphiQL } from "@graphql-yoga/render-graphiql";
 import { expect, it } from "vitest";
-import { style } from "#pages/shared/style.ts";
+import { style } from "#pages/shared/page.ts";
 import { componentFiles } from "#pages/graphiql/component-plugin.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
@@ -53,7 +53,7 @@ it("takes of the package what the package itself would render: where this fails,
 });
 
 it("has the colours of all other pages", () => {
-  const own = readFileSync(join(import.meta.dirname, "../../../src/pages/graphiql/browser/colors.css"), "utf8");
+  const own = readFileSync(join(import.meta.dirname, "../../../src/pages/graphiql/browser/graphiql.css"), "utf8");
   const colorsOf = (sheet: string): string[] => (sheet.match(/--[\w-]+:\s*#[\da-f]{3,6}/g) ?? []).map((color) => color.replaceAll(/\s/g, ""));
   expect(colorsOf(own)).toEqual(colorsOf(style));
 });

@@ -1,17 +1,51 @@
-/** The checkout page's script. Without it the page does the same with whole pages and forms: here they only come without a wait, and faults while typing. */
+/**
+ * The checkout page's script. The page works without it, with whole pages and forms. The script replaces
+ * parts of the page, checks addresses while they are typed, waits for the payment's answer, and leaves for
+ * the shop.
+ */
 import "./checkout.css";
 import { checkWhileTyping } from "./address-check.ts";
 import { replaceMain } from "./replace-main.ts";
-import { leaveInAMoment, waitForAnswer } from "./waiting.ts";
 
-// All listen on the document: what is put in the page's place is attended to as it is.
-followChoices();
-followForms();
-payOnce();
-checkWhileTyping();
-unfoldOrder();
-waitForAnswer();
-leaveInAMoment();
+/** Waits for what the page waits for: the payment's answer, or the moment to go on to the shop. */
+const pollMs = 1_000;
+const pollMsMax = 10_000;
+
+function waitForAnswer(): void {
+  const place = document.querySelector<HTMLElement>("[data-status]");
+  const { status: url, version, longAfter } = place?.dataset ?? {};
+  if (url === undefined) return;
+  // By then the page has something else to offer.
+  if (longAfter !== undefined) setTimeout(() => location.reload(), Number(longAfter));
+  let waitMs = pollMs;
+  const look = async (): Promise<void> => {
+    if (await isNew(url, version)) return location.reload();
+    waitMs = Math.min(waitMs * 1.2, pollMsMax);
+    setTimeout(() => void look(), waitMs);
+  };
+  setTimeout(() => void look(), waitMs);
+}
+
+/** What cannot be told now is asked again. */
+async function isNew(url: string, version: string | undefined): Promise<boolean> {
+  try {
+    const answer = await fetch(url, { credentials: "same-origin" });
+    return answer.ok && String(((await answer.json()) as { readonly version: number }).version) !== version;
+  } catch {
+    return false;
+  }
+}
+
+/** Once: who comes back by the Back button wants to see the page, and its place in the history is not left behind. */
+function leaveInAMoment(): void {
+  const link = document.querySelector<HTMLAnchorElement>("a[data-leave]");
+  if (link === null || isComeBack()) return;
+  const timer = setTimeout(() => location.replace(link.href), Number(link.dataset["leave"]) * 1000);
+  addEventListener("pagehide", () => clearTimeout(timer));
+}
+
+const isComeBack = (): boolean =>
+  performance.getEntriesByType("navigation").some((entry) => (entry as PerformanceNavigationTiming).type === "back_forward");
 
 /** What is chosen counts at once: the buttons that say so are for who has no script. */
 function followChoices(): void {
@@ -68,3 +102,12 @@ function unfoldOrder(): void {
   const order = document.querySelector<HTMLDetailsElement>("#order-fold");
   if (order !== null && matchMedia("(min-width: 56rem)").matches) order.open = true;
 }
+
+// All listen on the document: what is put in the page's place is attended to as it is.
+followChoices();
+followForms();
+payOnce();
+checkWhileTyping();
+unfoldOrder();
+waitForAnswer();
+leaveInAMoment();

@@ -1,10 +1,12 @@
-/** Sends a form and puts what is answered in the page's place, without leaving it: the focus and what is being typed elsewhere stay. */
-import { keepTyping, type Typed, typedNow } from "./keep-typing.ts";
+/**
+ * Sends a form and replaces the page's main part with the answer, without leaving the page. The focus and
+ * what was typed or ticked meanwhile are kept.
+ */
 
 let underWay: AbortController | undefined;
 
 /** `stale`: a newer one is on its way, whose answer counts. `failed`: the form is to be sent as forms are. */
-export type Outcome = "replaced" | "stale" | "failed";
+type Outcome = "replaced" | "stale" | "failed";
 
 export async function replaceMain(form: HTMLFormElement, button: HTMLButtonElement): Promise<Outcome> {
   underWay?.abort();
@@ -57,4 +59,33 @@ function put(main: HTMLElement, { shown, typed }: { readonly shown: HTMLElement;
   const next = faults ?? document.querySelector<HTMLElement>(`#${CSS.escape(focusedId)}`);
   next?.focus();
   if (caret !== null && next instanceof HTMLInputElement) next.setSelectionRange(caret, caret);
+}
+
+/** What somebody types or ticks while an answer is on its way, or in a form that was not sent, is not lost to the answer. */
+type Control = HTMLInputElement | HTMLSelectElement;
+
+/** The state of each control of the form that is sent, as it is sent. */
+type Typed = ReadonlyMap<string, string>;
+
+const controlsOf = (place: ParentNode): Control[] => [...place.querySelectorAll<Control>("input[id], select[id]")];
+const stateOf = (control: Control): string => (isTicked(control) ? String(control.checked) : control.value);
+const isTicked = (control: Control): control is HTMLInputElement => control instanceof HTMLInputElement && control.type === "radio";
+
+const typedNow = (form: HTMLFormElement): Typed => new Map(controlsOf(form).map((control) => [control.id, stateOf(control)]));
+
+function keepTyping(from: HTMLElement, to: HTMLElement, sent: Typed): void {
+  for (const control of controlsOf(from)) {
+    if (stateOf(control) === (sent.get(control.id) ?? shownOf(control))) continue;
+    const next = to.querySelector<Control>(`#${CSS.escape(control.id)}`);
+    if (next === null) continue;
+    if (isTicked(next)) next.checked = isTicked(control) && control.checked;
+    else next.value = control.value;
+  }
+}
+
+/** As the page came. */
+function shownOf(control: Control): string {
+  if (isTicked(control)) return String(control.defaultChecked);
+  if (control instanceof HTMLInputElement) return control.defaultValue;
+  return [...control.options].find(({ defaultSelected }) => defaultSelected)?.value ?? control.options[0]?.value ?? "";
 }

@@ -1,4 +1,4 @@
-/** The console: which page stands at an address. */
+/** The console's frame (navigation, signed-in person, sign-out) and the page for the current address. */
 import type { ComponentChildren, JSX } from "preact";
 import { DeliveryPage } from "./deliveries/delivery-page.tsx";
 import { EndpointPage } from "./endpoints/endpoint-page.tsx";

@@ -1,4 +1,6 @@
-/** What stands around a chart: its title, what it says in words, its colours, and its numbers as a table. */
+/**
+ * Bar and line charts over time. Each has a title, a description, a legend, axes, and its numbers as a table.
+ */
 import type { ComponentChildren, JSX, RefObject } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 
@@ -15,7 +17,7 @@ interface FigureProps<Value> {
   readonly draw: (plotWidth: number) => ComponentChildren;
 }
 
-export function Figure<Value>(props: FigureProps<Value>): JSX.Element {
+function Figure<Value>(props: FigureProps<Value>): JSX.Element {
   const { title, description, labels, keys, series } = props;
   const [place, width] = useWidth();
   const id = useId();
@@ -110,7 +112,7 @@ function Axes({ labels, ticks, format, width }: AxesProps): JSX.Element {
 }
 
 /** What all charts share: their measures and the round numbers at their side. */
-export interface Series<Value> {
+interface Series<Value> {
   readonly name: string;
   readonly tone: "good" | "fault" | "mark" | "warn";
   readonly values: readonly Value[];
@@ -118,7 +120,7 @@ export interface Series<Value> {
 
 const height = 180;
 const edge = { left: 60, right: 8, top: 10, bottom: 26 } as const;
-export const plotHeight = height - edge.top - edge.bottom;
+const plotHeight = height - edge.top - edge.bottom;
 
 /** The chart is drawn as wide as its place is, so that its text is never smaller than other text. */
 function useWidth(): [RefObject<HTMLDivElement | null>, number] {
@@ -133,7 +135,7 @@ function useWidth(): [RefObject<HTMLDivElement | null>, number] {
 }
 
 /** From 0 to a round number that nothing exceeds: three or four steps. */
-export function ticksOf(most: number): readonly number[] {
+function ticksOf(most: number): readonly number[] {
   const rough = Math.max(most, 1) / 4;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = Math.max(1, power * ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10));

@@ -1,7 +1,9 @@
-/** Starts the console in the page that the service made for whoever is signed in. */
+/** Starts the console. The page that the service rendered names the merchant and the signed-in person. */
 import { render } from "preact";
 import { App } from "./app.tsx";
-import "./console.css";
+import "./frame.css";
+import "./content.css";
+import "./narrow.css";
 
 const place = document.getElementById("app");
 if (place !== null) {

@@ -1,4 +1,7 @@
-/** Where in the console somebody is: addresses below /console, without loading the page anew. */
+/**
+ * Navigation inside the console: the current address below /console, links that change it without loading the
+ * page, and the heading of a page.
+ */
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { consolePath } from "./graph/client.ts";

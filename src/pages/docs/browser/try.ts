@@ -1,5 +1,4 @@
 /** Tries an operation: sends what the form says, with a key that is kept for the tab, and shows what is answered. */
-import { unfold } from "./place.ts";
 
 const keyName = "commerce-gateway-docs-key";
 const shownHeaders = ["x-request-id", "x-api-stability", "idempotent-replayed", "etag", "content-language", "ratelimit", "retry-after"];
@@ -133,4 +132,12 @@ function paragraph(text: string): HTMLParagraphElement {
   const made = document.createElement("p");
   made.textContent = text;
   return made;
+}
+
+/** What the page holds ready for the script: the content of a template, put in the template's place. */
+export function unfold(id: string): boolean {
+  const template = document.getElementById(id);
+  if (!(template instanceof HTMLTemplateElement)) return false;
+  template.replaceWith(template.content.cloneNode(true));
+  return true;
 }

@@ -1,5 +1,8 @@
-/** Sends what GraphiQL runs, and measures it: what it cost, how long it took, how large the answer was. */
-import { eventsOf } from "./event-stream.ts";
+/**
+ * Sends the operations that GraphiQL runs, reads their answers (JSON or a stream of events), and measures
+ * cost, duration and size.
+ */
+import { readEvents } from "#pages/shared/browser/live-events.ts";
 import { NoTokenGiven, type TokenKeeper } from "./token-keeper.ts";
 
 /** What was measured of one run. */
@@ -65,4 +68,41 @@ function isSubscription(options: FetcherOptions | undefined, name: string | null
   const operations = options?.documentAST?.definitions.filter(({ operation }) => operation !== undefined) ?? [];
   const chosen = operations.find((operation) => operation.name?.value === name) ?? operations[0];
   return chosen?.operation === "subscription";
+}
+
+/**
+ * `stop` ends the request. A generator's own `return` would wait until the pending read is answered, which a quiet subscription never does: Stop would
+ * leave it open.
+ */
+function eventsOf({ body }: Response, stop: () => void): AsyncIterableIterator<unknown> {
+  const results = resultsIn(body);
+  const over = { done: true, value: undefined } as const;
+  let isStopped = false;
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      try {
+        return isStopped ? over : await results.next();
+      } catch (error) {
+        // The read that was broken off by stopping is no fault.
+        if (isStopped) return over;
+        throw error;
+      }
+    },
+    return() {
+      isStopped = true;
+      stop();
+      return Promise.resolve(over);
+    },
+  };
+}
+
+async function* resultsIn(body: Response["body"]): AsyncGenerator<unknown, void> {
+  if (body === null) return;
+  for await (const { event, data } of readEvents(body, () => undefined)) {
+    if (event === "complete") return;
+    if (data !== "") yield JSON.parse(data) as unknown;
+  }
 }

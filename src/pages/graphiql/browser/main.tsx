@@ -1,12 +1,13 @@
-/** GraphiQL's page: the editor, and around it what the graph's own rules need: a token, examples for its role, and what each run cost. */
+/**
+ * GraphiQL's page: the editor, and around it the tools that the graph's rules need: a token, examples for the
+ * token's role, and the cost of the last run.
+ */
 import { type JSX, render } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import "./graphiql.css";
 import { drawEditor, openInNewTab } from "./editor.ts";
-import { ExamplePicker } from "./example-picker.tsx";
 import { createFetcher, type Run } from "./fetcher.ts";
-import { type GraphiqlData, readPageData } from "./page-data.ts";
-import { StatusLine } from "./status-line.tsx";
+import { type Example, type ExampleGroup, type GraphiqlData, readPageData } from "./page-data.ts";
 import { TokenButton, TokenDialog, useKeeper } from "./token-dialog.tsx";
 import { TokenKeeper } from "./token-keeper.ts";
 
@@ -61,6 +62,117 @@ async function begin(): Promise<void> {
   show();
   const editor = drawEditor(place, data, createFetcher(keeper, show)).catch(() => showMissing(place));
   await Promise.all([keeper.begin(), editor]);
+}
+
+/** What the last run cost, told after each: the figures of `extensions.cost`, the time until the answer was here, and its size. */
+const whole = new Intl.NumberFormat("en");
+const fraction = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+
+/** Read out when it changes. */
+function StatusLine({ run }: { readonly run: Run | undefined }): JSX.Element {
+  const isOver = run?.cost !== undefined && run.cost.requested > run.cost.limit;
+  return (
+    <p id="status" class={isOver ? "status fault" : "status"} aria-live="polite" aria-atomic="true">
+      {run === undefined ? "What a query cost is told here after it ran." : textOf(run, isOver)}
+    </p>
+  );
+}
+
+function textOf(run: Run, isOver: boolean): string {
+  const { cost, durationMs, bytes, errorCount } = run;
+  const measured = [durationOf(durationMs), sizeOf(bytes)];
+  if (cost === undefined) return [`${errorsOf(errorCount)}, nothing was run`, ...measured].join(" · ");
+  const figures = `${whole.format(cost.requested)} of ${whole.format(cost.limit)}`;
+  if (isOver) return [`Too costly: ${figures}. It was not run; ask for fewer items or fields`, ...measured].join(" · ");
+  return [`Cost ${figures}`, ...measured, ...(errorCount === 0 ? [] : [errorsOf(errorCount)])].join(" · ");
+}
+
+const errorsOf = (count: number): string => (count === 1 ? "1 error" : `${count} errors`);
+
+const durationOf = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${fraction.format(ms / 1000)} s`);
+
+function sizeOf(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  return bytes < 1_000_000 ? `${fraction.format(bytes / 1000)} kB` : `${fraction.format(bytes / 1_000_000)} MB`;
+}
+
+/** The example queries by who runs them: those that the token in use may run come first, the others say whose token they need. */
+const oneOf = new Intl.ListFormat("en", { type: "disjunction" });
+
+interface Picker {
+  readonly groups: readonly ExampleGroup[];
+  /** Of the token in use; undefined while there is none. */
+  readonly role: string | undefined;
+  readonly onPick: (example: Example) => void;
+  readonly onClose: () => void;
+}
+
+function ExamplePicker({ groups, role, onPick, onClose }: Picker): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [words, setWords] = useState("");
+  useEffect(() => dialog.current?.showModal(), []);
+  const shown = sorted(groups, role)
+    .map(({ title, roles, examples }) => ({ title, roles, examples: examples.filter((example) => hasWords(example, words)) }))
+    .filter(({ examples }) => examples.length > 0);
+  return (
+    <dialog ref={dialog} id="example-picker" aria-labelledby="picker-title" onClose={onClose}>
+      <div class="picker-head">
+        <h1 id="picker-title">Examples</h1>
+        <button type="button" class="second" onClick={() => dialog.current?.close()}>
+          Close
+        </button>
+      </div>
+      <label for="picker-search">Find an example</label>
+      <input id="picker-search" type="search" autocomplete="off" onInput={({ currentTarget }) => setWords(currentTarget.value)} />
+      <p class="soft" aria-live="polite">
+        {shown.length === 0 ? "No example has these words." : "Each opens in a tab of its own, with its variables."}
+      </p>
+      {shown.map((group) => (
+        <Group key={group.title} group={group} isOpen={role === undefined || group.roles.includes(role)} onPick={onPick} />
+      ))}
+    </dialog>
+  );
+}
+
+interface GroupShown {
+  readonly group: ExampleGroup;
+  readonly isOpen: boolean;
+  readonly onPick: (example: Example) => void;
+}
+
+function Group({ group, isOpen, onPick }: GroupShown): JSX.Element {
+  return (
+    <section>
+      <h2>{group.title}</h2>
+      {isOpen ? null : <p class="soft">Needs a token of the role {oneOf.format(group.roles)}.</p>}
+      <ul class="examples">
+        {group.examples.map((example) => (
+          <li key={example.title}>
+            <button type="button" class="example" onClick={() => onPick(example)}>
+              <strong>{example.title}</strong> <span class="soft">{sentenceOf(example)}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const sorted = (groups: readonly ExampleGroup[], role: string | undefined): readonly ExampleGroup[] =>
+  role === undefined ? groups : groups.toSorted((one, other) => Number(other.roles.includes(role)) - Number(one.roles.includes(role)));
+
+function hasWords({ title, query }: Example, words: string): boolean {
+  const text = `${title} ${query}`.toLowerCase();
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+/** The comment that an example begins with, up to its first full stop. */
+function sentenceOf({ query }: Example): string {
+  const comment = /^(?:#.*\n)*/.exec(query)?.[0].replaceAll(/^#\s?/gm, "").replaceAll(/\s+/g, " ").trim() ?? "";
+  return /^.*?[.:](?=\s|$)/.exec(comment)?.[0].replace(/:$/, ".") ?? comment;
 }
 
 void begin();

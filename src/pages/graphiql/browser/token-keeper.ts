@@ -13,7 +13,7 @@ export interface Question {
   readonly isFault: boolean;
 }
 
-export interface GraphqlRequest {
+interface GraphqlRequest {
   readonly body: object;
   /** An `authorization` among them is somebody's own: it is sent as it is, and the kept token has no part in it. */
   readonly headers?: HeadersInit;

@@ -4,7 +4,7 @@
  */
 import { readEvents } from "./live-events.ts";
 
-export interface LiveError {
+interface LiveError {
   readonly message: string;
   readonly path?: readonly (string | number)[];
   readonly extensions?: { readonly code?: string; readonly retryable?: boolean };

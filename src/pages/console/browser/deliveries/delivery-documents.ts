@@ -91,7 +91,7 @@ export const replayDocument = graph<Replayed, Keyed & { deliveryId: string; inpu
   }
 `);
 
-export interface DeliveryChanges {
+interface DeliveryChanges {
   readonly deliveryChanged: {
     readonly deliveries: readonly Delivery[];
     /** Whether there are others than those told. */

@@ -1,4 +1,4 @@
-/** What an endpoint was sent, as it happens: a table that is kept up to date by a subscription. */
+/** The deliveries of an endpoint as a table, which a subscription keeps up to date. */
 import type { JSX } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { newestFirst, olderBefore, pageSize } from "#pages/console/browser/graph/documents.ts";

@@ -33,7 +33,7 @@ const fields = `
   health { state consecutiveFailures successRate24h lastSuccessAt lastFailureAt lastFailure { code httpStatus } }
 `;
 
-export interface EndpointsAnswer {
+interface EndpointsAnswer {
   readonly installation: {
     readonly webhookEndpointList: { readonly endpoints: readonly Endpoint[]; readonly total: number; readonly limit: number };
   } | null;

@@ -1,4 +1,7 @@
-/** The dialog that registers an endpoint, or changes one. What was typed stays when it is refused. */
+/**
+ * The dialogs that register or change a webhook endpoint: its address, payload and events. A refused form
+ * keeps what was typed.
+ */
 import type { JSX } from "preact";
 import { useId, useState } from "preact/hooks";
 import type { GraphFailure } from "#pages/console/browser/graph/client.ts";

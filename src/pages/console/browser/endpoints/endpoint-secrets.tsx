@@ -1,4 +1,4 @@
-/** The dialog that gives an endpoint a new signing secret, and shows it this once. */
+/** The dialogs about an endpoint's signing secret: rotation, and a new secret, which is shown once. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useChange } from "#pages/console/browser/graph/hooks.ts";

@@ -1,4 +1,7 @@
-/** The webhook endpoints of an installation, and the way to another one. */
+/**
+ * The page of an installation's webhook endpoints. Also exports their table, for the page of the
+ * installation.
+ */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { nodesOf } from "#pages/console/browser/graph/documents.ts";

@@ -1,4 +1,6 @@
-/** The one way to the graph: sends a document with its variables and answers with its data, or throws what the graph said was wrong. */
+/**
+ * Sends documents to the graph. Returns the data, or throws a `GraphFailure` with the graph's first error.
+ */
 
 import type { Document } from "./documents.ts";
 

@@ -1,4 +1,7 @@
-/** The text of an operation, which knows what it is asked with and what it answers. Whoever writes one says both beside it. */
+/**
+ * Types for the documents that the console sends to the graph, and for the connections (lists with cursors)
+ * in its answers.
+ */
 
 declare const shape: unique symbol;
 

@@ -1,4 +1,7 @@
-/** Follows a subscription for as long as a part of the page is there. */
+/**
+ * Preact hooks for the graph: `useQuery` reads, `useChange` runs a mutation, `useLive` follows a
+ * subscription, `usePages` holds the cursor of a list.
+ */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { type LiveState, subscribe } from "#pages/shared/browser/live.ts";
 import { asFailure, ask, basePath, consoleHeaders, type GraphFailure, type Manner, signInAgain } from "./client.ts";

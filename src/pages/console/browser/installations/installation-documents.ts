@@ -1,4 +1,4 @@
-/** What the pages about installations ask of the graph. */
+/** What the pages about installations ask of the graph: installations, readiness, grants, recent requests. */
 import { type Connection, graph } from "#pages/console/browser/graph/documents.ts";
 import type { Keyed } from "#pages/console/browser/graph/hooks.ts";
 
@@ -44,7 +44,7 @@ export interface InstallationWithReadiness extends InstallationName {
   readonly readiness: Readiness;
 }
 
-export interface ReadyPage {
+interface ReadyPage {
   readonly installations: Connection<InstallationWithReadiness>;
 }
 
@@ -111,7 +111,6 @@ export const revokeGrantDocument = graph<{ oauthGrantRevoke: { id: string } }, K
   }
 `);
 
-/** What the list of recent requests asks of the graph. */
 export interface ApiRequest {
   readonly requestId: string;
   readonly at: string;

@@ -1,10 +1,13 @@
-/** Everything about one installation: what it may do, whether it can, its keys, endpoints and grants, and what it asked of late. */
+/**
+ * The page of one installation: its scopes, readiness, keys, endpoints, grants and recent requests, and the
+ * dialogs that change it.
+ */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useChange, useQuery } from "#pages/console/browser/graph/hooks.ts";
 import { EndpointList } from "#pages/console/browser/endpoints/endpoints-page.tsx";
 import { KeyList } from "#pages/console/browser/keys/keys-page.tsx";
-import { asInput, ScopeList, scopes } from "#pages/console/browser/parts/credentials.tsx";
+import { asInput, ScopeList, grantableScopes } from "#pages/console/browser/parts/credentials.tsx";
 import { Badge, Time } from "#pages/console/browser/parts/formats.tsx";
 import { Empty, Fact, Loaded } from "#pages/console/browser/parts/tables.tsx";
 import { RequestList } from "./request-list.tsx";
@@ -141,7 +144,7 @@ function SetScopes({ installation, onChanged, onClose }: DoingProps): JSX.Elemen
           hint="A key or a grant never has more than its installation, whatever it was made for."
           pointer="/scopes"
           failure={failure}
-          choices={scopes.map(({ name, hint }) => ({ value: name, label: name, hint }))}
+          choices={grantableScopes.map(({ name, hint }) => ({ value: name, label: name, hint }))}
           chosen={chosen}
           onChange={setChosen}
         />

@@ -1,4 +1,7 @@
-/** The apps that the merchant has installed, and whether each can do its work. */
+/**
+ * The page that lists the merchant's installations. Also exports the choice of an installation and the
+ * readiness checks, for other pages.
+ */
 import type { JSX } from "preact";
 import { useId } from "preact/hooks";
 import { nodesOf, olderAfter, pageSize } from "#pages/console/browser/graph/documents.ts";
@@ -42,7 +45,7 @@ const columns: Column<InstallationWithReadiness>[] = [
   { title: "Installed", cell: ({ installedAt }) => <Time at={installedAt} isDay /> },
 ];
 
-export function InstallationList(): JSX.Element {
+function InstallationList(): JSX.Element {
   const pages = usePages();
   const asked = useQuery(readinessDocument, { first: pageSize, after: pages.cursor });
   return (

@@ -1,11 +1,11 @@
-/** The dialog that makes an API key, and shows it this once. */
+/** The dialogs that create, rotate and revoke an API key. A new key is shown once. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useChange } from "#pages/console/browser/graph/hooks.ts";
 import type { InstallationName } from "#pages/console/browser/installations/installation-documents.ts";
 import { Banner, Choices, SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
 import { Confirm, Copied, Dialog } from "#pages/console/browser/parts/dialogs.tsx";
-import { asInput, scopes } from "#pages/console/browser/parts/credentials.tsx";
+import { asInput, grantableScopes } from "#pages/console/browser/parts/credentials.tsx";
 import { Time } from "#pages/console/browser/parts/formats.tsx";
 import { basePath } from "#pages/console/browser/graph/client.ts";
 import { type ApiKey, createKeyDocument, revokeKeyDocument, rotateKeyDocument } from "./key-documents.ts";
@@ -49,7 +49,7 @@ export function CreateKey({ installation, onMade, onClose }: CreateKeyProps): JS
           legend="What it may do"
           pointer="/scopes"
           failure={failure}
-          choices={scopes
+          choices={grantableScopes
             .filter((scope) => installation.scopes.includes(scope.name))
             .map((scope) => ({ value: scope.name, label: scope.name, hint: scope.hint }))}
           chosen={chosen}

@@ -18,7 +18,7 @@ export interface ApiKey {
 
 const fields = "id name prefix lastFour mode scopes createdAt expiresAt revokedAt lastUsedAt rotatesTo";
 
-export interface KeyPage {
+interface KeyPage {
   readonly apiKeys: Connection<ApiKey>;
 }
 
@@ -31,7 +31,7 @@ export const keysDocument = graph<KeyPage, { installationId: string; last: numbe
   }
 `);
 
-export interface KeyInput {
+interface KeyInput {
   readonly installationId: string;
   readonly name: string;
   readonly scopes: readonly string[];

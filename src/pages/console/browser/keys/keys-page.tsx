@@ -1,4 +1,4 @@
-/** The API keys of an installation. */
+/** The page of an installation's API keys. Also exports their table, for the page of the installation. */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { usePages, useQuery } from "#pages/console/browser/graph/hooks.ts";

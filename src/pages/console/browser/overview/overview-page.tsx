@@ -1,4 +1,7 @@
-/** The state of things: can the apps do their work, do their webhooks arrive, and what did not. */
+/**
+ * The overview page: a card for each installation with its readiness, the health charts, and the newest
+ * deliveries that failed.
+ */
 import type { JSX } from "preact";
 import { nodesOf } from "#pages/console/browser/graph/documents.ts";
 import { useQuery } from "#pages/console/browser/graph/hooks.ts";

@@ -1,8 +1,7 @@
-/** What a key or an app may do. */
+/** What API keys and OAuth grants have in common: their scopes, and whether they are in force. */
 import type { JSX } from "preact";
-import type { ApiKey } from "#pages/console/browser/keys/key-documents.ts";
 
-export const scopes: readonly { readonly name: string; readonly hint: string }[] = [
+export const grantableScopes: readonly { readonly name: string; readonly hint: string }[] = [
   { name: "catalog:read", hint: "Read carts and orders, revoke carts and cancel hosted checkout sessions." },
   { name: "checkout:quote", hint: "Set a cart's address and change its promotion." },
   { name: "webhooks:read", hint: "Read webhook endpoints, events and signature fixtures." },
@@ -23,12 +22,16 @@ export const ScopeList = ({ scopes: listed }: { readonly scopes: readonly string
     </span>
   );
 
-/** How an API key stands. */
 type KeyState = "ACTIVE" | "EXPIRING" | "EXPIRED" | "REVOKED";
 
 const soonMs = 14 * 24 * 3600 * 1000;
 
-export function stateOf({ revokedAt, expiresAt }: Pick<ApiKey, "revokedAt" | "expiresAt">, nowMs: number): KeyState {
+interface Credential {
+  readonly revokedAt: string | null;
+  readonly expiresAt: string | null;
+}
+
+export function stateOf({ revokedAt, expiresAt }: Credential, nowMs: number): KeyState {
   if (revokedAt !== null) return "REVOKED";
   if (expiresAt === null) return "ACTIVE";
   const restMs = Date.parse(expiresAt) - nowMs;

@@ -1,4 +1,4 @@
-/** A dialog in front of the page: Escape ends it, and the focus returns to where it came from. */
+/** Dialogs: the modal frame, a confirmation, and a secret that can be copied. */
 import type { ComponentChildren, JSX } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { GraphFailure } from "#pages/console/browser/graph/client.ts";

@@ -1,4 +1,7 @@
-/** A control with its label, what helps to fill it in, and what is wrong with it. */
+/**
+ * Form fields with their label, hint and errors (text, select, checkboxes), and the banner for a request that
+ * failed.
+ */
 import type { InputHTMLAttributes, JSX } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import type { GraphFailure } from "#pages/console/browser/graph/client.ts";

@@ -1,4 +1,7 @@
-/** How the graph's words are told to people. */
+/**
+ * How values of the graph are shown: enum values as words and badges, failures of deliveries, times,
+ * durations, and the state of a live connection.
+ */
 import type { JSX } from "preact";
 import type { LiveState } from "#pages/console/browser/graph/hooks.ts";
 
@@ -14,7 +17,7 @@ export const wordOf = (value: string): string => {
 /** “1 key”, “2 keys”. */
 export const count = (number: number, one: string, many = `${one}s`): string => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 
-export type Tone = "good" | "warn" | "fault" | "plain";
+type Tone = "good" | "warn" | "fault" | "plain";
 
 const tones: Readonly<Record<string, Tone>> = {
   ACTIVE: "good",
@@ -37,7 +40,7 @@ const tones: Readonly<Record<string, Tone>> = {
   REVOKED: "fault",
 };
 
-export const toneOf = (value: string): Tone => tones[value] ?? "plain";
+const toneOf = (value: string): Tone => tones[value] ?? "plain";
 
 const failures: Readonly<Record<string, string>> = {
   TIMEOUT: "No answer in time",

@@ -1,4 +1,7 @@
-/** A list as a table; on a phone each row is a card, whose cells carry their titles. Roles are told, since a card's layout would take them away. */
+/**
+ * How loaded data is shown: tables with pages, lists of facts, and what replaces them while data loads, is
+ * missing or could not be loaded.
+ */
 import type { ComponentChildren, JSX } from "preact";
 import type { Asked, Pages } from "#pages/console/browser/graph/hooks.ts";
 import { Banner } from "./fields.tsx";

@@ -29,7 +29,7 @@ fragment Named on __Type {
   ofType { kind name ofType { kind name ofType { kind name } } }
 }`;
 
-export interface NamedType {
+interface NamedType {
   readonly kind: string;
   readonly name: string | null;
   readonly ofType?: NamedType | null;

@@ -1,17 +1,17 @@
-/** The type map: an interactive picture of the graph's schema. It asks the graph about itself with the token of the tab, like GraphiQL. */
+/**
+ * The type map: an interactive picture of the graph's schema. It reads the schema with the token of the tab,
+ * like GraphiQL, and shows the page that the address names.
+ */
 import { type JSX, render } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import "./type-map.css";
 import { readPageData } from "#pages/graphiql/browser/page-data.ts";
 import { TokenButton, TokenDialog } from "#pages/graphiql/browser/token-dialog.tsx";
 import { TokenKeeper } from "#pages/graphiql/browser/token-keeper.ts";
-import { AreaPage } from "./area-page.tsx";
+import "./type-map.css";
+import { AreaPage, TypePage } from "./pages.tsx";
 import { mapQuery, type ToldSchema } from "./introspection.ts";
-import { Overview } from "./overview.tsx";
-import { Search } from "./search.tsx";
-import { createTypeMap, type TypeMap } from "./type-map.ts";
-import { TypePage } from "./type-page.tsx";
-import { placeOf } from "./place.ts";
+import { Overview, Search } from "./overview.tsx";
+import { areaNames, createTypeMap, type MapType, type TypeMap } from "./type-map.ts";
 
 /** What the address says after its `#`. */
 function useHash(): string {
@@ -91,6 +91,29 @@ async function begin(): Promise<void> {
     render(<p class="fault">{error instanceof Error ? error.message : String(error)} Load the page again to try once more.</p>, app);
   }
   await knowHolder;
+}
+
+/** Where in the map one is, as the address says: `#Order`, `#area:Orders`, or nothing for the overview. */
+type Place =
+  | { readonly kind: "overview" | "area" | "missing"; readonly title: string }
+  | { readonly kind: "type"; readonly title: string; readonly type: MapType };
+
+function placeOf(hash: string, map: TypeMap): Place {
+  const name = decoded(hash.replace(/^#/, ""));
+  if (name === "") return { kind: "overview", title: "All areas" };
+  const area = areaNames.find((found) => name === `area:${found}`);
+  if (area !== undefined) return { kind: "area", title: area };
+  const type = map.get(name);
+  return type === undefined ? { kind: "missing", title: name } : { kind: "type", title: name, type };
+}
+
+/** Somebody may have cut the address off in the middle of a character. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 void begin();

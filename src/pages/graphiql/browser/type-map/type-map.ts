@@ -1,6 +1,7 @@
-/** The schema as a map: every type with its parts, what they lead to, what leads to it, and the area it lies in. */
-import { areasOf } from "./areas.ts";
-import type { Argument, Part } from "./parts.ts";
+/**
+ * The schema as a map: every type with its parts, the types that they lead to, what leads to it, and the area
+ * that it belongs to.
+ */
 import { innermost, spell, type ToldField, type ToldInput, type ToldSchema, type ToldType } from "./introspection.ts";
 
 export const kinds = ["object", "interface", "union", "input", "enum", "scalar"] as const;
@@ -106,3 +107,101 @@ export const isPaging = ({ name }: Pick<MapType, "name">): boolean => /(?:Connec
 
 /** Where the graph begins. */
 export const rootNames: readonly string[] = ["Query", "Mutation", "Subscription"];
+
+/** What a type consists of, and where each leads. */
+export interface Argument {
+  readonly name: string;
+  readonly type: string;
+  readonly description: string;
+  readonly defaultValue: string | null;
+  readonly leadsTo: string;
+}
+
+/** A field, a field of an input, a value of an enum. */
+export interface Part {
+  readonly name: string;
+  readonly description: string;
+  readonly deprecation: string | null;
+  /** As GraphQL writes it; null: the value of an enum. */
+  readonly type: string | null;
+  /** The type that it leads to: of a list in pages, what is in it. */
+  readonly leadsTo: string | null;
+  readonly args: readonly Argument[];
+}
+
+/**
+ * Which area of the service a type belongs to. Its name says it mostly (`OrderLine`); what has no such name lies where most of what leads to it lies, and
+ * what several areas lead to is shared. So a new type finds its place by itself.
+ */
+export const sharedArea = "Shared";
+
+/** In the order in which they are tried: the narrower name first. */
+const namesOfAreas: readonly (readonly [string, RegExp])[] = [
+  ["Analytics", /Report|Interval$|Funnel/],
+  ["Webhooks", /^(?:Webhook|PublicWebhook|Event|Signature|Payload)/],
+  ["After-sales", /^(?:Return|Warranty|AfterSales|Exchange)/],
+  ["Promotions", /^(?:Promotion|Automatic|ReplacedPromotion|Discount)/],
+  ["Checkout", /^(?:HostedCheckout|Checkout)/],
+  ["Carts", /^(?:Cart|PublicCart|SavedAddress|Address|Serviceability)/],
+  ["Orders", /^(?:Order|Fulfillment|Payment|Refund|Cancellation|Dispute)/],
+  ["Inventory", /^(?:Stock|Availability|Restock|Reservation)/],
+  ["Markets", /^(?:Market|TaxRate|DeliveryMethod|DeliveryOption|Policy|Policies)/],
+  [
+    "Catalog",
+    /^(?:Product|PublicProduct|Variant|Category|Media|Price|Image|Option|Attribute|Search|Facet|Import|Catalog|Restriction|Rating|Localized)/,
+  ],
+  ["Identity", /^(?:Viewer|ApiKey|ApiInfo|App|Installation|InternalToken|OAuth|Staff|Audit|Merchant|Role|Scope|Credential|Mode|RateLimit|Readiness)/],
+];
+
+/** As the overview has them. */
+export const areaNames: readonly string[] = [
+  "Identity",
+  "Catalog",
+  "Markets",
+  "Inventory",
+  "Promotions",
+  "Carts",
+  "Checkout",
+  "Orders",
+  "After-sales",
+  "Webhooks",
+  "Analytics",
+  sharedArea,
+];
+
+type Parts = ReadonlyMap<string, readonly Part[]>;
+
+function areasOf(parts: Parts): ReadonlyMap<string, string> {
+  const areas = new Map([...parts.keys()].flatMap((name) => namedArea(name)));
+  // As often as something new was placed: inputs of inputs take a turn each.
+  for (let placed = -1; placed !== areas.size;) {
+    placed = areas.size;
+    for (const [name, area] of reached(parts, areas)) areas.set(name, area);
+  }
+  return new Map([...parts.keys()].map((name) => [name, areas.get(name) ?? sharedArea]));
+}
+
+function namedArea(name: string): readonly (readonly [string, string])[] {
+  const found = namesOfAreas.find(([, pattern]) => pattern.test(name));
+  return found === undefined ? [] : [[name, found[0]]];
+}
+
+/** The types without an area that are led to from one area alone. */
+function reached(parts: Parts, areas: ReadonlyMap<string, string>): readonly (readonly [string, string])[] {
+  const from = new Map<string, Set<string>>();
+  for (const [name, held] of parts) {
+    const area = areas.get(name);
+    if (area === undefined) continue;
+    for (const target of held.flatMap(({ leadsTo, args }) => [leadsTo].concat(args.map((argument) => argument.leadsTo)))) {
+      if (target === null || !parts.has(target) || areas.has(target)) continue;
+      from.set(target, (from.get(target) ?? new Set()).add(area));
+    }
+  }
+  return [...from].flatMap(([target, found]) => (found.size === 1 ? [[target, [...found][0] ?? sharedArea] as const] : []));
+}
+
+/** A root field lies where what it answers lies, or else where its name says: `orders`, `orderCancel`. */
+export function areaOfRootField({ name, leadsTo }: Pick<Part, "name" | "leadsTo">, areaOf: (type: string) => string | undefined): string {
+  const named = namedArea(`${name.charAt(0).toUpperCase()}${name.slice(1)}`)[0]?.[1];
+  return named ?? areaOf(leadsTo ?? "") ?? sharedArea;
+}

@@ -1,4 +1,8 @@
-/** What the examples are filled with: ids and codes of the demo where there is one, else what shows where an id belongs. Never a key: anybody may read the pages. */
+/**
+ * The values that fill the documentation's examples, and their answers. Values are ids and codes of the demo
+ * if there is one, else placeholders; never a key, because anybody may read the pages.
+ */
+import { readFileSync } from "node:fs";
 import { type AnyDemoFile, cartNames, deliveryNames, type DemoFile, orderNames, sessionNames } from "#demo/demo-file.ts";
 import type { Operation } from "./api-document.ts";
 
@@ -91,4 +95,37 @@ function parametersOf({ products: [product], carts, sessions, orders, webhooks }
     orderId: orders[id.includes("AfterSales") ? "delivered" : "placed"],
     id: id.includes("Delivery") ? webhooks.deliveries.exhausted : webhooks.endpoint,
   };
+}
+
+/** Made by `npm run generate`. */
+const file = new URL("../../../schema/example-answers.json", import.meta.url);
+/** What stands in it for the address of the service. */
+export const writtenBase = "https://commerce.example";
+
+export type StoredAnswers = (operation: Operation) => unknown;
+
+/** With this service's address, and the ids of the example's own request. */
+export function readStoredAnswers({ examples, publicUrl }: { readonly examples: Examples; readonly publicUrl: string }): StoredAnswers {
+  const answers = JSON.parse(readFileSync(file, "utf8")) as Readonly<Record<string, unknown>>;
+  const atBuild = createExamples(undefined);
+  return (operation) => {
+    const answer = answers[operation.id];
+    if (answer === undefined) throw new Error(`schema/example-answers.json has no ${operation.id}: npm run generate makes it.`);
+    const [written, shown] = [atBuild.of(operation).parameters, examples.of(operation).parameters];
+    const text = Object.keys(written)
+      .filter((name) => /^id$|Id$/.test(name))
+      .reduce((all, name) => all.replaceAll(written[name] ?? "", shown[name] ?? ""), JSON.stringify(answer).replaceAll(writtenBase, publicUrl));
+    return JSON.parse(text) as unknown;
+  };
+}
+
+/** Answers short enough to be read: long lists and texts are cut, nothing is left out that is always there. */
+const itemsMax = 2;
+const textMax = 160;
+
+export function shortened(value: unknown): unknown {
+  if (typeof value === "string") return value.length > textMax ? `${value.slice(0, textMax)}…` : value;
+  if (Array.isArray(value)) return value.slice(0, itemsMax).map(shortened);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shortened(part)]));
 }
