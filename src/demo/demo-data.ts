@@ -91,22 +91,24 @@ const catalogFile = z
 
 type Labels = z.infer<typeof catalogFile>["labels"];
 
+function unknownCodes(codes: readonly string[], there: Readonly<Record<string, Words>>, place: string): string[] {
+  return codes.filter((code) => !Object.hasOwn(there, code)).map((code) => `"${code}" is not in labels.${place}.`);
+}
+
 function missingLabels({ title, slugJa, options = [], attributes = [] }: CatalogEntry, known: Labels): string[] {
   const choices = { ...known.colours, ...known.choices };
-  const codesOf = (codes: readonly string[], there: Readonly<Record<string, Words>>, place: string): string[] =>
-    codes.filter((code) => !Object.hasOwn(there, code)).map((code) => `"${code}" is not in labels.${place}.`);
   return [
-    ...codesOf(
+    ...unknownCodes(
       options.map(({ code }) => code),
       known.options,
       "options",
     ),
-    ...codesOf(
+    ...unknownCodes(
       options.flatMap((option) => option.choices),
       choices,
       "colours or labels.choices",
     ),
-    ...codesOf(
+    ...unknownCodes(
       attributes.map(({ code }) => code),
       known.attributes,
       "attributes",

@@ -11,13 +11,15 @@ import { indexProducts } from "#commerce/search/index-products.ts";
 import type { OpenDatabase } from "#database/connect.ts";
 import { inTransaction, type Reader, type Transaction } from "#database/transaction.ts";
 import type { Keyring } from "#foundation/encryption.ts";
-import { seedCarts } from "#demo/carts/seed-carts.ts";
-import { seedOrders, type OrdersPlace } from "#demo/orders/seed-orders.ts";
-import { seedWebhooks } from "#demo/webhooks/seed-webhooks.ts";
 import type { RenderSubject } from "#webhooks/outbox.ts";
+import { createOauthClient } from "#access/oauth/oauth-clients.ts";
+import { generatePassword } from "#access/people/passwords.ts";
+import { createStaff, prepareStaff } from "#access/people/staff.ts";
+import { seedCarts } from "./carts/seed-carts.ts";
+import { type OrdersPlace, seedOrders } from "./orders/seed-orders.ts";
+import { seedWebhooks } from "./webhooks/seed-webhooks.ts";
 import { type AnyDemoFile, cartNames, type DemoFile, makeDemoFolder, readDemoFile, writeDemoFile } from "./demo-file.ts";
 import { demoProducts, seedDemo } from "./seed-demo.ts";
-import { seedPeople } from "./seed-people.ts";
 
 export interface DemoPlace {
   readonly dataDir: string;
@@ -177,4 +179,24 @@ async function expiredKey(transaction: Transaction, { access, merchants }: { acc
   const yesterday = new Date(access.now.getTime() - 86_400_000);
   const input = { installationId: merchants.first.installationId, name: "Demo: expired", scopes, expiresAt: yesterday };
   return (await createApiKey(transaction, access, input)).value;
+}
+
+/** Where nothing listens until somebody tries it. */
+const redirectUri = "http://127.0.0.1:4010/callback";
+
+interface PeoplePlace {
+  readonly owner: { readonly id: string; readonly slug: string; readonly installationId: string };
+  readonly now: Date;
+}
+
+/** Done again it makes others: a password cannot be read back. */
+async function seedPeople(transaction: Transaction, { owner, now }: PeoplePlace): Promise<Pick<DemoFile, "staff" | "oauthClient">> {
+  const access = { merchantId: null, now };
+  const before = await transaction.selectFrom("staffAccount").select("id").where("merchantId", "=", owner.id).execute();
+  const email = `demo${before.length === 0 ? "" : `.${before.length + 1}`}@${owner.slug}.example`;
+  const password = generatePassword();
+  await createStaff(transaction, access, { merchantId: owner.id, ...(await prepareStaff({ email, name: "Demo", password })) });
+  const { appId } = await transaction.selectFrom("installation").select("appId").where("id", "=", owner.installationId).executeTakeFirstOrThrow();
+  const clientId = await createOauthClient(transaction, access, { appId, redirectUris: [redirectUri], authMethod: "none", jwks: null });
+  return { staff: { email, password }, oauthClient: { clientId, redirectUri } };
 }

@@ -1,18 +1,19 @@
 /**
- * Fills an empty database with the two demo merchants, their catalogues, what was searched for in them and an app installed at both. Keys, tokens and the search index are
+ * Fills an empty database with the two demo merchants, their catalogues, the searches of four weeks and an app installed at both. Keys, tokens and the search index are
  * the caller's: it knows the secrets and the clock.
  */
 import { scopes } from "#access/viewer.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import { type CatalogEntry, type DemoMerchant, demoMerchants } from "./demo-data.ts";
+import { parseQuery } from "#commerce/search/match-query.ts";
+import { clientsMin } from "#commerce/search/search-counts.ts";
+import { type CatalogEntry, type DemoMerchant, demoMerchants, demoSales } from "./demo-data.ts";
 import type { DemoProduct } from "./demo-file.ts";
-import { insertProducts, type ProductRows } from "#demo/rows/insert-products.ts";
-import { insertRows, type Row } from "#demo/rows/insert-rows.ts";
-import { merchantRows, type MerchantRows } from "#demo/rows/merchant-rows.ts";
-import { productRows, slugOf } from "#demo/rows/product-rows.ts";
-import { searchRows } from "#demo/search/search-rows.ts";
-import { combinationsOf, skuOf } from "#demo/rows/variant-rows.ts";
+import { insertProducts, productRows, type ProductRows, slugOf } from "./rows/product-rows.ts";
+import { insertRows, type Row } from "./rows/insert-rows.ts";
+import { merchantRows, type MerchantRows } from "./rows/merchant-rows.ts";
+import { combinationsOf, skuOf } from "./rows/variant-rows.ts";
+import { hashOf, randomFrom } from "./random.ts";
 
 export interface DemoSeed {
   readonly merchants: { readonly first: DemoOwner; readonly second: DemoOwner };
@@ -133,4 +134,33 @@ async function insertApp(
   const [first, second] = [install(merchantIds[0]), install(merchantIds[1])];
   await insertRows(transaction, { app: [app], installation: [first, second] });
   return [first.id, second.id];
+}
+
+/** What the demo's buyers have searched for in the last four weeks, and not found: counted by day, as the service counts it. */
+const days = 28;
+
+/** Among the products of all merchants; the last ones are of today. */
+export function searchRows(now: Date): Row<"searchQueryDay">[] {
+  const { found, missed } = demoSales().searches;
+  return [
+    ...found.map((wanted) => rowsOf(wanted, { now, isMissed: false })),
+    ...missed.map((wanted) => rowsOf(wanted, { now, isMissed: true })),
+  ].flat();
+}
+
+/** A day on which fewer searched than may be kept has none. */
+type Wanted = ReturnType<typeof demoSales>["searches"]["found"][number];
+
+function rowsOf(
+  { query: text, country, perDay }: Wanted,
+  { now, isMissed }: { readonly now: Date; readonly isMissed: boolean },
+): Row<"searchQueryDay">[] {
+  const random = randomFrom(hashOf(`${text} ${country}`));
+  const { normalized: query } = parseQuery(text);
+  return Array.from({ length: days }, (_, ago) => {
+    const at = new Date(now.getTime() - ago * dayMs);
+    const isWeekend = at.getUTCDay() % 6 === 0;
+    const searches = Math.round(perDay * (0.6 + 0.8 * random()) * (isWeekend ? 1.5 : 1));
+    return { day: at.toISOString().slice(0, 10), merchantId: null, country, query, searches, empty: isMissed ? searches : 0 };
+  }).filter(({ searches }) => searches >= clientsMin);
 }

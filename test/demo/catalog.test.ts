@@ -2,8 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
 import { type CatalogEntry, type CategoryEntry, demoCatalog, type DemoMerchant, demoMerchants, type Locale, parseDemoData } from "#demo/demo-data.ts";
-import { slugOf } from "#demo/rows/product-rows.ts";
-import { toSlug } from "#demo/rows/slugs.ts";
+import { slugOf, toSlug } from "#demo/rows/product-rows.ts";
 import { skuOf, combinationsOf } from "#demo/rows/variant-rows.ts";
 import { isSlug } from "#foundation/text.ts";
 

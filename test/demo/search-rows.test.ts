@@ -1,7 +1,7 @@
 /** The searches that the demo starts with: analysts' first report shows something, and what it says is so. */
 import { describe, expect, it } from "vitest";
 import { clientsMin } from "#commerce/search/search-counts.ts";
-import { searchRows } from "#demo/search/search-rows.ts";
+import { searchRows } from "#demo/seed-demo.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
 const now = new Date("2026-11-20T09:30:00.000Z");

@@ -6,7 +6,7 @@ import { inTransaction } from "#database/transaction.ts";
 import { bulkProduct, type BulkPlace } from "#demo/bulk/bulk-product.ts";
 import { demoBulk } from "#demo/demo-data.ts";
 import { seedDemo } from "#demo/seed-demo.ts";
-import { type BulkOptions, seedProducts } from "#demo/bulk/seed-bulk.ts";
+import { type BulkOptions, seedProducts } from "#demo/bulk/seed-products.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { hasGtinCheckDigit } from "./gtin.ts";
 

@@ -2,11 +2,10 @@
 import { createId } from "#foundation/ids.ts";
 import { exponentOf } from "#foundation/money.ts";
 import { demoBulk, demoCatalog, labelOf, type Thing, type Words } from "#demo/demo-data.ts";
-import type { ProductRows } from "#demo/rows/insert-products.ts";
+import { type ProductRows, toSlug } from "#demo/rows/product-rows.ts";
 import type { Row } from "#demo/rows/insert-rows.ts";
 import { pictureName, picturePath, pictureSize } from "#demo/pictures/pictures.ts";
 import { gtinOf, hashOf, pick, randomFrom } from "#demo/random.ts";
-import { toSlug } from "#demo/rows/slugs.ts";
 
 interface BulkMarket {
   readonly id: string;

@@ -8,8 +8,15 @@ import type { Transaction } from "#database/transaction.ts";
 import type { PromotionCodeName, PromotionCodes } from "#demo/demo-file.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { demoSales } from "#demo/demo-data.ts";
-import { type NewCart, newCart } from "./new-cart.ts";
-import type { DemoOwners, FindMarket } from "./seed-promotions.ts";
+import { type NewCart, newCart } from "#demo/rows/cart-rows.ts";
+
+export interface DemoOwners {
+  readonly first: { readonly id: string };
+  readonly second: { readonly id: string };
+}
+
+/** Which market of a merchant sells to a country. */
+export type FindMarket = (merchantId: string, country: string) => string | undefined;
 
 export interface CartToDraw {
   readonly owner: "first" | "second";

@@ -11,7 +11,7 @@ import { type CartsPlace, type Drawn, drawCarts, readMarkets } from "#demo/carts
 import { type DemoFile, type OrderName, orderNames, type SessionName, sessionNames } from "#demo/demo-file.ts";
 import { cartRows, insertCarts } from "#demo/rows/cart-rows.ts";
 import { Failure } from "#foundation/failure.ts";
-import type { Scene, Subjects } from "./scene.ts";
+import type { Scene, Subjects } from "./story-steps.ts";
 import { stories, type Story } from "./stories.ts";
 
 export interface OrdersPlace extends CartsPlace, Pick<DemoFile, "promotionCodes"> {

@@ -1,9 +1,29 @@
 /** What the demo's buyers have checked out, and what became of it: a story each, told by its steps and by how long ago they were taken. */
 import type { CartToDraw } from "#demo/carts/draw-carts.ts";
 import type { OrderName, SessionName } from "#demo/demo-file.ts";
-import { buy, buyOutright, buyUnheard, checkOut, giveUp, longestLife, runOut } from "./checkout-steps.ts";
-import { acceptBack, askFor, bring, cancel, capture, confirm, dispute, hold, pack, register, send, sendBack, takeBack } from "./order-steps.ts";
-import type { Step } from "./scene.ts";
+import {
+  acceptBack,
+  askFor,
+  bring,
+  buy,
+  buyOutright,
+  buyUnheard,
+  cancel,
+  capture,
+  checkOut,
+  confirm,
+  dispute,
+  giveUp,
+  hold,
+  longestLife,
+  pack,
+  register,
+  runOut,
+  send,
+  sendBack,
+  type Step,
+  takeBack,
+} from "./story-steps.ts";
 
 export interface Story extends CartToDraw {
   /** Under which its session, its order and its cart stand in demo.json; those without one are only found in lists. */

@@ -2,10 +2,9 @@
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import type { OrderStatus } from "#commerce/orders/order-states.ts";
 import { deriveStatuses } from "#commerce/orders/order-statuses.ts";
-import type { NewCart } from "#demo/carts/new-cart.ts";
+import { type CartRows, cartRows, insertCarts, type NewCart } from "./cart-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import { type CartRows, cartRows, insertCarts } from "./cart-rows.ts";
 import { insertRows, type Row } from "./insert-rows.ts";
 import { type MoneyRows, moneyRows } from "./order-money-rows.ts";
 import { type OrderIds, type OrderLife, type OrderStage, partlyShippedLines, reducedShare, timelineOf } from "./order-stages.ts";

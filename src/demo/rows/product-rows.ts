@@ -1,12 +1,15 @@
-/** The rows of one product of the demo catalogue, made from its entry. Nothing here depends on anything but the entry, its number and the time. */
+/**
+ * Makes the rows of a product of the demo catalogue (texts, slugs, pictures, variants) from its entry, number and time alone, and inserts the rows of
+ * any number of products with one statement per table.
+ */
 import { createId } from "#foundation/ids.ts";
 import { type CatalogEntry, demoCatalog, labelOf, type Locale, locales, type Words } from "#demo/demo-data.ts";
-import type { ProductRows } from "./insert-products.ts";
-import type { Row } from "./insert-rows.ts";
-import { mediaOf } from "#demo/pictures/product-media.ts";
 import { hashOf } from "#demo/random.ts";
-import { toSlug } from "./slugs.ts";
-import { type VariantPlace, variantRows } from "./variant-rows.ts";
+import { slugLengthMax } from "#foundation/text.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { pictureName, picturePath, pictureSize } from "#demo/pictures/pictures.ts";
+import { insertRows, type Row } from "./insert-rows.ts";
+import { type VariantPlace, variantRows, type VariantRows } from "./variant-rows.ts";
 
 export interface ProductPlace extends VariantPlace {
   readonly categoryIds: ReadonlyMap<string, string>;
@@ -105,4 +108,111 @@ function requireCategory(place: ProductPlace, slug: string): string {
   const id = place.categoryIds.get(slug);
   if (id === undefined) throw new Error(`There is no category ${slug}.`);
   return id;
+}
+
+/** What a title reads in an address: ASCII letters, digits and single hyphens. */
+const spelled: Readonly<Record<string, string>> = { ä: "ae", ö: "oe", ü: "ue", ß: "ss", æ: "ae", ø: "o", å: "a", "×": "x" };
+const plain: Readonly<Record<string, string>> = { ...spelled, ä: "a", ö: "o", ü: "u" };
+
+/** German spells its umlauts out, others drop the dots. Empty for a text without a letter of the Latin script. */
+export function toSlug(text: string, locale: string): string {
+  const letters = locale === "de" ? spelled : plain;
+  return text
+    .toLowerCase()
+    .normalize("NFC")
+    .replaceAll(/[äöüßæøå×]/g, (letter) => letters[letter] ?? letter)
+    .normalize("NFD")
+    .replaceAll(/[\u0300-\u036f'’]/g, "")
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .slice(0, slugLengthMax)
+    .replaceAll(/^-|-$/g, "");
+}
+
+/** Writes the rows of any number of products, one statement a table. */
+export interface ProductRows extends VariantRows {
+  readonly product: Row<"product">;
+  readonly productSlug: readonly Row<"productSlug">[];
+  readonly productTranslation: readonly Row<"productTranslation">[];
+  readonly productCategory: readonly Row<"productCategory">[];
+  readonly productOption: readonly Row<"productOption">[];
+  readonly media: readonly Row<"media">[];
+}
+
+export function insertProducts(transaction: Transaction, products: readonly ProductRows[]): Promise<void> {
+  return insertRows(transaction, {
+    product: products.map(({ product }) => product),
+    productSlug: products.flatMap(({ productSlug }) => productSlug),
+    productTranslation: products.flatMap(({ productTranslation }) => productTranslation),
+    productCategory: products.flatMap(({ productCategory }) => productCategory),
+    productOption: products.flatMap(({ productOption }) => productOption),
+    media: products.flatMap(({ media }) => media),
+    variant: products.flatMap(({ variant }) => variant),
+    price: products.flatMap(({ price }) => price),
+    stockLevel: products.flatMap(({ stockLevel }) => stockLevel),
+    stockMovement: products.flatMap(({ stockMovement }) => stockMovement),
+  });
+}
+
+/** Which pictures a demo product has: one for each of its first three colours, else one, and what fits beside it. */
+const picturesMax = 3;
+
+interface ProductMedia {
+  readonly rows: readonly Row<"media">[];
+  readonly idOfColour: ReadonlyMap<string, string>;
+}
+
+interface Picture {
+  readonly colour: string | null;
+  readonly view: "detail" | "scene" | null;
+}
+
+function mediaOf(
+  entry: CatalogEntry,
+  { productId, merchantId, at }: { readonly productId: string; readonly merchantId: string; readonly at: Date },
+): ProductMedia {
+  const pictures = picturesOf(entry);
+  const rows = pictures.map((picture, position) => ({
+    id: createId("media", at.getTime()),
+    merchantId,
+    productId,
+    type: "image" as const,
+    url: picturePath(pictureName(entry.motif, entry.sku, ...[picture.colour, picture.view].filter((word) => word !== null))),
+    alts: altsOf(entry, picture),
+    width: pictureSize,
+    height: pictureSize,
+    position,
+  }));
+  const idOfColour = new Map(
+    pictures.flatMap(({ colour, view }, position) => {
+      const id = rows[position]?.id;
+      return colour === null || view !== null || id === undefined ? [] : [[colour, id] as const];
+    }),
+  );
+  return { rows, idOfColour };
+}
+
+function picturesOf(entry: CatalogEntry): Picture[] {
+  const colours = entry.options?.find(({ code }) => code === "colour")?.choices.slice(0, picturesMax) ?? [];
+  const shown: Picture[] = colours.length === 0 ? [{ colour: null, view: null }] : colours.map((colour) => ({ colour, view: null }));
+  const colour = colours[0] ?? null;
+  const beside: Picture[] = [
+    { colour, view: "detail" },
+    { colour, view: "scene" },
+  ];
+  // A voucher has no other side.
+  const besideMax = entry.grams === null ? 0 : 1 + (hashOf(entry.sku) % 2);
+  return [...shown, ...beside.slice(0, besideMax)].slice(0, picturesMax);
+}
+
+/** Japanese puts in brackets what others put behind a comma. */
+function altsOf(entry: CatalogEntry, { colour, view }: Picture): Words {
+  const additions = [colour === null ? undefined : labelOf("colours", colour), view === null ? undefined : demoCatalog().labels.views[view]];
+  const alts = locales.flatMap((locale) => {
+    const title = entry.title[locale];
+    if (title === undefined) return [];
+    const parts = additions.flatMap((addition) => addition?.[locale] ?? []);
+    if (locale !== "ja") return [[locale, [title, ...parts].join(", ")]];
+    return [[locale, parts.length === 0 ? title : `${title}（${parts.join("・")}）`]];
+  });
+  return Object.fromEntries(alts) as Words;
 }

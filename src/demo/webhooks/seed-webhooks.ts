@@ -2,7 +2,8 @@
  * Gives the first merchant's installation an endpoint that has been there for days, with deliveries of orders that ended in every way there is. Its
  * receiver is on this machine, where nothing listens. Done again, it makes a new one: the endpoint from before may have become anything.
  */
-import type { DemoFile } from "#demo/demo-file.ts";
+import type { Insertable } from "kysely";
+import type { DeliveryName, DemoFile, OrderName } from "#demo/demo-file.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
 import type { Keyring } from "#foundation/encryption.ts";
@@ -10,8 +11,9 @@ import { createId } from "#foundation/ids.ts";
 import type { EndpointCommandContext } from "#webhooks/endpoints/change-endpoint.ts";
 import { createEndpoint, deleteEndpoint, disableEndpoint, enableEndpoint } from "#webhooks/endpoints/endpoint-commands.ts";
 import { type RenderSubject, writeEvents } from "#webhooks/outbox.ts";
-import { deliveryEntries, type DeliveryEntry, type DeliveryKey, endpointLife } from "./delivery-entries.ts";
-import { type Delivered, deliveryRows } from "./delivery-rows.ts";
+import type { EventType } from "#webhooks/event-types.ts";
+import type { WebhookAttemptTable, WebhookDeliveryTable } from "#database/tables.ts";
+import { delaySecondsBefore } from "#webhooks/delivery-rules.ts";
 
 export interface WebhooksPlace {
   readonly owner: { readonly id: string; readonly installationId: string };
@@ -158,4 +160,89 @@ async function writeHealth({ transaction, endpointId }: Stage): Promise<void> {
     .set({ lastSuccessAt: arrived.at, lastFailureAt: failed.at, lastFailureCode: "connection", lastFailureStatus: null })
     .where("endpointId", "=", endpointId)
     .execute();
+}
+
+/** What the demo's endpoint was told of: what had just happened to the demo's orders then. */
+export type DeliveryKey = DeliveryName | "skipped";
+
+interface DeliveryEntry {
+  readonly key: DeliveryKey;
+  readonly ends: DeliveryKey;
+  readonly type: EventType;
+  readonly order: OrderName;
+  /** What of the order; null: the order itself. */
+  readonly part: "fulfillment" | "orderReturn" | null;
+  readonly hoursAgo: number;
+  /** Made by now. */
+  readonly attempts: number;
+}
+
+const entry = (key: DeliveryKey, told: Omit<DeliveryEntry, "key" | "ends">): DeliveryEntry => ({ key, ends: key, ...told });
+
+/**
+ * The oldest first. All ten attempts take 75 hours and 35 minutes. Of a day ago, seven were made; the eighth follows in seven and a half hours. The
+ * last one that was made arrived.
+ */
+const deliveryEntries: readonly DeliveryEntry[] = [
+  entry("exhausted", { type: "return.closed", order: "returned", part: "orderReturn", hoursAgo: 96, attempts: 10 }),
+  entry("skipped", { type: "fulfillment.shipped", order: "shipped", part: "fulfillment", hoursAgo: 60, attempts: 0 }),
+  entry("retrying", { type: "order.completed", order: "delivered", part: null, hoursAgo: 24, attempts: 7 }),
+  entry("succeeded", { type: "order.canceled", order: "canceled", part: null, hoursAgo: 155 / 60, attempts: 1 }),
+];
+
+const endpointLife = {
+  description: "The demo's: nothing listens there.",
+  /** Only these: it has no use for more, and what cannot be delivered is tried for days. */
+  eventTypes: deliveryEntries.map(({ type }) => type),
+  /** Ago. */
+  hours: { created: 120, disabled: 62, enabled: 58 },
+} as const;
+
+/** A delivery with the attempts that were made of it: each when it was due, none of them answered but the last of one that arrived. */
+interface Delivered {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly attempts: number;
+  readonly ends: DeliveryKey;
+}
+
+interface DeliveryRows {
+  readonly delivery: Pick<Insertable<WebhookDeliveryTable>, "status" | "attemptCount" | "nextAttemptAt" | "finishedAt">;
+  readonly attempts: readonly Insertable<WebhookAttemptTable>[];
+}
+
+const onTime = (): number => 0.5;
+const answeredMs = 84;
+const refusedMs = 1;
+
+function deliveryRows({ id, createdAt, attempts: count, ends }: Delivered): DeliveryRows {
+  const times = attemptTimes(createdAt, count + 1);
+  const attempts = times.slice(0, count).map((startedAt, index) => {
+    const hasArrived = ends === "succeeded" && index === count - 1;
+    return {
+      id: createId("webhookAttempt", startedAt.getTime()),
+      deliveryId: id,
+      number: index + 1,
+      startedAt,
+      durationMs: hasArrived ? answeredMs : refusedMs,
+      httpStatus: hasArrived ? 204 : null,
+      errorCode: hasArrived ? null : ("connection" as const),
+    };
+  });
+  const last = attempts.at(-1);
+  const endedAt = last === undefined ? createdAt : new Date(last.startedAt.getTime() + last.durationMs);
+  const isWaiting = ends === "retrying";
+  return {
+    delivery: { status: ends, attemptCount: count, nextAttemptAt: isWaiting ? (times[count] ?? null) : null, finishedAt: isWaiting ? null : endedAt },
+    attempts,
+  };
+}
+
+function attemptTimes(createdAt: Date, count: number): Date[] {
+  const times: Date[] = [];
+  for (let atMs = createdAt.getTime(), number = 1; number <= count; number += 1) {
+    atMs += delaySecondsBefore(number, onTime) * 1000;
+    times.push(new Date(atMs));
+  }
+  return times;
 }

@@ -8,7 +8,7 @@ import { indexProducts } from "#commerce/search/index-products.ts";
 import { type SearchInput, sorts } from "#commerce/search/search-form.ts";
 import { searchProducts } from "#commerce/search/search-products.ts";
 import { inTransaction } from "#database/transaction.ts";
-import { seedProducts } from "#demo/bulk/seed-bulk.ts";
+import { seedProducts } from "#demo/bulk/seed-products.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
 const publicUrl = "https://shop.example";

@@ -6,7 +6,7 @@ import { inTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { bulkProduct, type BulkPlace } from "./bulk-product.ts";
 import { demoBulk, type Words } from "#demo/demo-data.ts";
-import { insertProducts, type ProductRows } from "#demo/rows/insert-products.ts";
+import { insertProducts, type ProductRows } from "#demo/rows/product-rows.ts";
 
 export interface BulkOptions {
   readonly merchantId: string;
