@@ -13,7 +13,7 @@ import { oauthPaths } from "#access/authorization.ts";
 import type { ApiDescription } from "./api-description.ts";
 import type { Call, GatewayServices } from "./call.ts";
 import { mountOperations } from "./operations.ts";
-import { createDetour, type RunPublic } from "./replica-fallback.ts";
+import { createReplicaFallback, type RunPublic } from "./replica-fallback.ts";
 
 export interface GatewayOptions {
   readonly api: ApiDescription;
@@ -27,7 +27,7 @@ export interface GatewayOptions {
 
 export const gatewayPlugin: FastifyPluginAsync<GatewayOptions> = async (server, { api, run, services, limiter, credentials, requests, log }) => {
   const { db, clock, publicUrl } = services;
-  const execute = executorOf(run, services, createDetour(services, { log }));
+  const execute = executorOf(run, services, createReplicaFallback(services, { clock, log }));
   mountOperations(server, { db, clock, publicUrl, limiter, credentials, noteRequest: requests.note, execute }, api.operations);
   mountDocument(server, JSON.stringify(addressed(api.document, publicUrl), null, 2));
 };

@@ -1,24 +1,26 @@
 /**
- * Public reads go to the replica, where there is one. What it fails to answer the shop's own database does, because the shop must go on: a replica that is
- * away, that hangs, that was told to end a statement, or that has not got the last migration's columns. For some seconds after that it is left alone.
+ * Sends public reads to the replica, if there is one, and to the primary database if the replica fails: it is unreachable, hangs, cancels a statement or
+ * lacks the columns of the last migration. After a failure public reads go to the primary for some seconds before one of them tries the replica again.
  */
 import type { ExecutionResult } from "graphql";
+import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphServices, Source } from "#graph/context.ts";
 import { failureOfError } from "#mesh/public-error.ts";
 
 type Result = Promise<ExecutionResult> | ExecutionResult;
 
-/** Runs what is asked of the source it is given; undefined: of the shop's own database. */
+/** Runs a read against the source it is given: the replica, or the primary database if that is undefined. */
 export type RunPublic = (ask: (source: Source | undefined) => Result) => Result;
 
-export interface DetourOptions {
+export interface ReplicaFallbackOptions {
+  readonly clock: Clock;
   readonly log: Log;
-  /** In milliseconds. */
+  /** How long public reads go to the primary after a failure, in milliseconds. */
   readonly pauseMs?: number;
 }
 
-export function createDetour({ replica }: Pick<GraphServices, "replica">, { log, pauseMs = 5_000 }: DetourOptions): RunPublic {
+export function createReplicaFallback({ replica }: Pick<GraphServices, "replica">, { clock, log, pauseMs = 5_000 }: ReplicaFallbackOptions): RunPublic {
   if (replica === undefined) return (ask) => ask(undefined);
   let isAway = false;
   let nextTryAt = 0;
@@ -29,9 +31,10 @@ export function createDetour({ replica }: Pick<GraphServices, "replica">, { log,
     else log.info({}, "The replica answers again.");
   };
   return async (ask) => {
-    // While it is away, one request in a while asks whether it is back.
-    if (isAway && performance.now() < nextTryAt) return ask(undefined);
-    nextTryAt = performance.now() + pauseMs;
+    // While the replica is away, one request per pause asks whether it is back.
+    const nowMs = clock.now().getTime();
+    if (isAway && nowMs < nextTryAt) return ask(undefined);
+    nextTryAt = nowMs + pauseMs;
     const result = await ask(replica.ofThePublic);
     const error = unanswered(result);
     note(error);
