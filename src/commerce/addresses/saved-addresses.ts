@@ -4,9 +4,9 @@ import { sql } from "kysely";
 import { erasePersonalData, type MaskedAddress, sealPersonalData } from "./personal-data.ts";
 import type { AddressLevel, PostalAddress } from "./postal-address.ts";
 import type { Reader, Transaction } from "#database/transaction.ts";
+import type { Keyring } from "#foundation/encryption.ts";
 import { fail } from "#foundation/failure.ts";
 import { createId, toId } from "#foundation/ids.ts";
-import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 
 export interface SavedAddress {
   readonly id: string;
@@ -18,6 +18,12 @@ export interface SavedAddress {
 export interface Owner {
   readonly merchantId: string;
   readonly buyerReference: string;
+}
+
+export interface SavedAddressContext {
+  readonly merchantId: string;
+  readonly now: Date;
+  readonly keyring: Keyring;
 }
 
 export const savedAddressesMax = 20;
@@ -47,7 +53,7 @@ export interface AddressToKeep {
 /** A row of its own beside the cart's, which goes with the cart. A buyer keeps so many; the oldest beyond that are erased. */
 export async function keepAddress(
   transaction: Transaction,
-  { keyring, merchantId, now }: CartCommandContext,
+  { keyring, merchantId, now }: SavedAddressContext,
   { buyerReference, address, level }: AddressToKeep,
 ): Promise<void> {
   await lockKept(transaction, { merchantId, buyerReference });
@@ -90,7 +96,7 @@ export interface SavedAddressRemoveInput {
 /** Erases what is kept: no copy of its row opens again. The carts that were given the address keep a copy of their own until they end. */
 export async function removeSavedAddress(
   transaction: Transaction,
-  tenant: CartCommandContext,
+  tenant: SavedAddressContext,
   input: SavedAddressRemoveInput,
 ): Promise<SavedAddressRemoveInput> {
   const row = await transaction

@@ -1,12 +1,13 @@
 /**
- * A cart as it is stored, with all that any view of it needs, in one statement however many are asked for. Prices and texts are those of its
- * last change; only what is for sale of a line is read as it is now.
+ * The stored cart: its types, its status and its conflicts. Prices and texts are those of the last change; only the
+ * stock of a line is current. The status depends on the clock: a cart whose checkout session has run out counts as
+ * active again, and a cart that has not been changed for 30 days counts as expired, even before a sweep writes it.
  */
 import type { Translated } from "#commerce/catalog/read-products.ts";
 import type { PromotionKind, RefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
+import type { CartTable } from "#database/tables.ts";
 import { fail, type Failure, type FailureCode, type FailureConflict } from "#foundation/failure.ts";
-import { lines, now, promotions } from "./find-carts.ts";
 
 export const cartStatuses = ["active", "locked", "completed", "revoked", "expired", "merged"] as const;
 export type CartStatus = (typeof cartStatuses)[number];
@@ -110,21 +111,26 @@ export interface StoredAddress {
   readonly expiresAtMax: string;
 }
 
+export const revocationNoteMax = 280;
 export type RevocationReason = "buyer_request" | "merchant_request" | "security" | "duplicate" | "test" | "other";
 
-export interface CartAggregate {
+/** Settings that callers choose and that pricing leaves as they are: they pass from the cart to its draft and back. */
+export interface CartSettings {
+  readonly marketId: string;
+  readonly country: string;
+  readonly locale: string;
+  readonly buyerReference: string | null;
+}
+
+export interface CartAggregate extends CartSettings {
   readonly id: string;
   readonly status: CartStatus;
   readonly version: number;
   readonly merchant: { readonly id: string; readonly slug: string; readonly name: string; readonly defaultLocale: string };
-  readonly marketId: string;
   /** All countries of its market. */
   readonly countries: readonly string[];
-  readonly country: string;
   readonly currency: string;
   readonly taxIncluded: boolean;
-  readonly locale: string;
-  readonly buyerReference: string | null;
   readonly buyerEmail: { readonly id: string; readonly hint: string } | null;
   readonly subtotalMinor: number;
   readonly discountMinor: number;
@@ -155,14 +161,40 @@ export interface CartAggregate {
 }
 
 /**
- * The status of a cart counts from the clock: one whose checkout session has run out is active again, one that nobody changed for 30 days has
- * expired, whether or not anybody has written that yet. What may be done in which status stands here alone.
+ * Fields that a change of the cart sets and that are one column each, with the SQL type of the column. The statements
+ * that read and save carts, and the comparison that decides whether a cart has changed, derive from this list.
  */
+export const cartColumnTypes = {
+  marketId: "text",
+  country: "text",
+  currency: "text",
+  taxIncluded: "boolean",
+  locale: "text",
+  buyerReference: "text",
+  subtotalMinor: "bigint",
+  discountMinor: "bigint",
+  shippingMinor: "bigint",
+  shippingDiscountMinor: "bigint",
+  taxMinor: "bigint",
+  totalMinor: "bigint",
+  deliveryMethodId: "text",
+  deliveryOptions: "jsonb",
+  warnings: "jsonb",
+} as const satisfies Partial<Record<keyof CartAggregate & keyof CartTable, "text" | "boolean" | "bigint" | "jsonb">> &
+  Record<keyof CartSettings, "text" | "boolean" | "bigint" | "jsonb">;
+
+export type CartColumn = keyof typeof cartColumnTypes;
+
+export const cartColumns = Object.keys(cartColumnTypes) as readonly CartColumn[];
+
+/** `marketId` → `market_id`. */
+export const toSqlName = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
 const dayMs = 86_400_000;
 export const cartLifeMs = 30 * dayMs;
-/** Ended carts can still be read for so long. */
+/** How long an ended cart can still be read. */
 export const endedLifeMs = 90 * dayMs;
-/** Kept for as long as the cart can be read, counted from each change of it; an order keeps its own. */
+/** A buyer's e-mail is kept for as long as the cart can be read, counted from the last change; an order keeps its own. */
 export const emailLifeMs = cartLifeMs + endedLifeMs;
 
 type Dated = Pick<CartAggregate, "status" | "session" | "expiresAt" | "endedAt">;

@@ -1,7 +1,13 @@
-/** What is wanted of a cart, before it is known what it costs: the part of it that callers decide. */
+/**
+ * A change of a cart, before it is saved: the draft (what callers decide), the next cart (the draft with today's prices),
+ * and the comparison that decides whether the next cart differs from the stored one.
+ */
 import type { PricedCart } from "#commerce/pricing/price-cart.ts";
 import {
   type CartAggregate,
+  type CartColumn,
+  cartColumns,
+  type CartSettings,
   codeOf,
   type StoredAddress,
   type StoredLine,
@@ -10,37 +16,52 @@ import {
   type StoredWarning,
 } from "./cart-aggregate.ts";
 
+export const addressLifeMs = 30 * 60_000;
+
 export interface DraftLine {
   readonly id: string;
   readonly variantId: string;
   readonly quantity: number;
-  /** As it was; null: new. */
+  /** The stored line; null if the line is new. */
   readonly before: StoredLine | null;
 }
 
-/** `code`: the id of a promotion code. */
-export interface CartDraft {
-  readonly marketId: string;
-  readonly country: string;
-  readonly locale: string;
-  readonly buyerReference: string | null;
+export interface CartDraft extends CartSettings {
   readonly buyerEmailId: string | null;
   readonly lines: readonly DraftLine[];
   readonly deliveryMethodId: string | null;
   readonly address: StoredAddress | null;
-  /** What the address is found by; undefined: as it was. */
+  /** The digest of a new address token; undefined if the address keeps its token. */
   readonly addressTokenDigest: Uint8Array | undefined;
+  /** The id of a promotion code. */
   readonly promotionCodeId: string | null;
-  /** What the change itself has to say. */
+  /** Warnings that the change itself causes. */
   readonly warnings: readonly StoredWarning[];
 }
 
+/** Names every setting, so that a setting that is added to the type is missing here at compile time. */
+export function settingsOf({ marketId, country, locale, buyerReference }: CartSettings): CartSettings {
+  return { marketId, country, locale, buyerReference };
+}
+
+/** The draft of a cart that does not exist yet, without lines. */
+export function newDraft(settings: CartSettings): CartDraft {
+  return {
+    ...settings,
+    buyerEmailId: null,
+    lines: [],
+    deliveryMethodId: null,
+    address: null,
+    addressTokenDigest: undefined,
+    promotionCodeId: null,
+    warnings: [],
+  };
+}
+
+/** The draft that leaves a cart as it is. */
 export function draftOf(cart: CartAggregate): CartDraft {
   return {
-    marketId: cart.marketId,
-    country: cart.country,
-    locale: cart.locale,
-    buyerReference: cart.buyerReference,
+    ...settingsOf(cart),
     buyerEmailId: cart.buyerEmail?.id ?? null,
     lines: cart.lines.map((line) => ({ id: line.id, variantId: line.variantId, quantity: line.quantity, before: line })),
     deliveryMethodId: cart.deliveryMethodId,
@@ -51,16 +72,10 @@ export function draftOf(cart: CartAggregate): CartDraft {
   };
 }
 
-export const addressLifeMs = 30 * 60_000;
-
-/** What is stored of a cart but for its status and times. */
-export interface NextCart {
-  readonly marketId: string;
-  readonly country: string;
+/** What is stored of a cart, except for its status and times. */
+export interface NextCart extends CartSettings {
   readonly currency: string;
   readonly taxIncluded: boolean;
-  readonly locale: string;
-  readonly buyerReference: string | null;
   readonly buyerEmailId: string | null;
   readonly priced: Omit<PricedCart, "lines" | "discounts">;
   readonly lines: readonly StoredLine[];
@@ -70,4 +85,80 @@ export interface NextCart {
   readonly address: StoredAddress | null;
   readonly addressTokenDigest: Uint8Array | undefined;
   readonly warnings: readonly StoredWarning[];
+}
+
+/** The values of the columns that are saved as they are in the cart. */
+export function columnsOf({ priced, ...next }: NextCart): Pick<CartAggregate, CartColumn> {
+  return { ...next, ...priced };
+}
+
+/** Whether a change leaves everything that is compared as it was; then nothing is saved. */
+export function isUnchanged(cart: CartAggregate, next: NextCart): boolean {
+  const { lines, promotions, address, buyerEmailId } = next;
+  const after = { ...columnsOf(next), lines, promotions, address, buyerEmailId };
+  return comparableState({ ...cart, buyerEmailId: cart.buyerEmail?.id ?? null }) === comparableState(after);
+}
+
+export type ComparableCart = Pick<CartAggregate, CartColumn> &
+  Pick<NextCart, "lines" | "promotions" | "buyerEmailId"> & { readonly address: Pick<StoredAddress, "id"> | null };
+
+/** A new column is compared unless it is named here. Warnings alone are no change, and the other is part of the discount. */
+const notCompared: ReadonlySet<CartColumn> = new Set<CartColumn>(["warnings", "shippingDiscountMinor"]);
+const comparedColumns = cartColumns.filter((name) => !notCompared.has(name));
+
+/** Fields of a line and whether they count. A field that is added to the type is missing here at compile time. */
+const lineFields: Readonly<Record<keyof StoredLine, boolean>> = {
+  id: true,
+  variantId: true,
+  quantity: true,
+  unitPriceMinor: true,
+  compareAtMinor: true,
+  discountMinor: true,
+  taxMinor: true,
+  display: true,
+  // These follow from the fields above or from the variant; a change of them alone is saved with the next change.
+  position: false,
+  productId: false,
+  subtotalMinor: false,
+  totalMinor: false,
+  requiresShipping: false,
+  restrictions: false,
+};
+
+const promotionFields: Readonly<Record<keyof StoredPromotion, boolean>> = {
+  promotionId: true,
+  promotionCodeId: true,
+  state: true,
+  suspendedReason: true,
+  discountMinor: true,
+  // These follow from the promotion and the lines.
+  trigger: false,
+  allocations: false,
+};
+
+const comparedLineFields = comparedOf(lineFields);
+const comparedPromotionFields = comparedOf(promotionFields);
+
+function comparedOf<Field extends string>(fields: Readonly<Record<Field, boolean>>): readonly Field[] {
+  return (Object.keys(fields) as Field[]).filter((name) => fields[name]);
+}
+
+/** Two carts with the same text are the same to buyers: what they want and what it costs. */
+export function comparableState(cart: ComparableCart): string {
+  return JSON.stringify([
+    comparedColumns.map((name) => canonical(cart[name])),
+    [cart.buyerEmailId, cart.address?.id],
+    cart.lines.map((line) => comparedLineFields.map((name) => canonical(line[name]))),
+    cart.promotions.map((promotion) => comparedPromotionFields.map((name) => canonical(promotion[name]))),
+  ]);
+}
+
+/** The same value with sorted keys, because jsonb has an order of its own; a field that is null counts as absent. */
+function canonical(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(canonical);
+  return Object.entries(value)
+    .filter(([, field]) => field !== null && field !== undefined)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, field]) => [name, canonical(field)]);
 }

@@ -1,5 +1,9 @@
-/** How a cart ends without an order: revoked, or left alone for too long. Its address and e-mail go a day later, with what they are sealed by. */
+/**
+ * Changes of a cart's status: revoked, expired, merged into another cart, unlocked by its checkout session, completed by
+ * an order. The lines and prices stay as they are. The address and the e-mail of a cart that ends are erased a day later.
+ */
 import { sql } from "kysely";
+import { keepForOrder, personalIdsOf } from "#commerce/addresses/personal-data.ts";
 import { faultAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Database } from "#database/connect.ts";
 import { handleDueRows } from "#database/due-rows.ts";
@@ -14,6 +18,7 @@ import {
   emailLifeMs,
   type Expected,
   requireChangeable,
+  revocationNoteMax,
   type RevocationReason,
   statusOf,
   warning,
@@ -31,8 +36,6 @@ export interface CartTransitionInput {
   readonly reason?: RevocationReason | null | undefined;
   readonly note?: string | null | undefined;
 }
-
-export const revocationNoteMax = 280;
 
 export async function revokeCart(
   transaction: Transaction,
@@ -56,7 +59,7 @@ const eraseAfterMs = 24 * 3_600_000;
 type Teller = Parameters<typeof tell>[0];
 
 /** Writes the end, and tells of it by its name. Whose session ran out before was free again by the clock: that is told first. */
-export async function endAndNotify(transaction: Transaction, teller: Teller, ending: CartEnd): Promise<CartAggregate> {
+async function endAndNotify(transaction: Transaction, teller: Teller, ending: CartEnd): Promise<CartAggregate> {
   const { cart, status, now } = ending;
   await endCart(transaction, ending);
   await erasePersonalDataSoon(transaction, cart, now);
@@ -65,8 +68,40 @@ export async function endAndNotify(transaction: Transaction, teller: Teller, end
   return after;
 }
 
-async function erasePersonalDataSoon(transaction: Transaction, { address, buyerEmail }: CartAggregate, now: Date): Promise<void> {
-  const ids = [address?.id, buyerEmail?.id].filter((id) => id !== undefined);
+interface CartEnd {
+  readonly cart: CartAggregate;
+  readonly status: "revoked" | "expired" | "merged";
+  readonly revocation?: { readonly reason: string; readonly note: string | null };
+  readonly mergedIntoCartId?: string;
+  readonly now: Date;
+}
+
+/** Ends a cart: its address goes, and with it what only an address tells. That it had run out before is still told. */
+async function endCart(transaction: Transaction, { cart, status, revocation, mergedIntoCartId, now }: CartEnd): Promise<void> {
+  const { warnings } = atTime(cart, now);
+  const { rows } = await sql`
+    with saved as (
+      update cart set status = ${status}, version = version + 1, updated_at = ${now},
+        ended_at = ${status === "expired" ? null : now}::timestamptz,
+        revocation_reason = ${revocation?.reason ?? null}, revocation_note = ${revocation?.note ?? null}, merged_into_cart_id = ${mergedIntoCartId ?? null},
+        address_id = null, address_token_digest = null, address_expires_at = null, address_expires_at_max = null, delivery_options = null,
+        warnings = ${JSON.stringify(warnings)}::jsonb, delivery_method_id = null, shipping_minor = null, shipping_discount_minor = 0, tax_minor = null,
+        discount_minor = discount_minor - shipping_discount_minor, total_minor = subtotal_minor - discount_minor + shipping_discount_minor
+      where id = ${cart.id} and version = ${cart.version} returning id),
+    lines as (
+      update cart_line set tax_minor = null, total_minor = subtotal_minor - discount_minor where cart_id = ${cart.id} and tax_minor is not null),
+    promotions as (
+      update cart_promotion p set discount_minor = p.discount_minor - s.amount,
+        allocations = (select coalesce(jsonb_agg(a), '[]') from jsonb_array_elements(p.allocations) a where a->>'lineId' is not null)
+      from (select cart_id, promotion_id, (a->>'amountMinor')::bigint as amount from cart_promotion, jsonb_array_elements(allocations) a
+        where cart_id = ${cart.id} and a->>'lineId' is null) s
+      where p.cart_id = s.cart_id and p.promotion_id = s.promotion_id)
+    select id from saved`.execute(transaction);
+  if (rows.length !== 1) throw new Error(`Cart ${cart.id} was locked at version ${cart.version} and has another now.`);
+}
+
+async function erasePersonalDataSoon(transaction: Transaction, cart: CartAggregate, now: Date): Promise<void> {
+  const ids = personalIdsOf(cart);
   if (ids.length === 0) return;
   await transaction
     .updateTable("personalData")
@@ -130,7 +165,6 @@ async function expireCart(transaction: Transaction, cartId: string, teller: Tell
   return true;
 }
 
-/** How a cart comes free of its checkout, and how it becomes an order: nothing of what is in it changes by that. */
 type Unlocker = Pick<CartCommandContext, "outbox" | "now" | "publicUrl">;
 
 /** `isAsked`: somebody did it, and the lives of cart, address and e-mail begin anew as with any change; by the clock alone they go on. */
@@ -173,31 +207,24 @@ export async function completeCart(
       address_id = null, address_token_digest = null, address_expires_at = null, address_expires_at_max = null, delivery_options = null
     where id = ${cart.id} and version = ${cart.version} and status = 'locked' returning id`.execute(transaction);
   requireSaved(rows, cart);
-  await keepForOrder(
-    transaction,
-    [cart.address?.id, cart.buyerEmail?.id].filter((id) => id !== undefined),
-  );
+  await keepForOrder(transaction, personalIdsOf(cart));
   const after = await readBack(transaction, cart.id, now);
   tell(tenant, ["cart.completed"], { before: cart, after });
   return after;
-}
-
-/** Personal data that an order has is not erased with its cart. */
-async function keepForOrder(transaction: Transaction, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  await transaction.updateTable("personalData").set({ eraseAfter: null }).where("id", "in", ids).where("erasedAt", "is", null).execute();
 }
 
 function requireSaved(rows: readonly unknown[], { id, version }: CartAggregate): void {
   if (rows.length !== 1) throw new Error(`Cart ${id} was locked at version ${version} and has another now.`);
 }
 
-/** Puts what is in one cart into another, as when a guest signs in: the lines are added up, the source ends as merged. */
 interface CartMergeInput extends Expected {
   readonly sourceCartId: string;
 }
 
-/** Gives the cart that has it all. Its market, address and code stay; the source's code comes with it where it has none. */
+/**
+ * Adds the lines of one cart to another, for example when a guest signs in; the source ends as merged. Returns the target
+ * cart, which keeps its market, address and code, and takes the code of the source if it has none.
+ */
 export async function mergeCarts(
   transaction: Transaction,
   tenant: CartCommandContext,
@@ -242,36 +269,4 @@ function mergedLines(present: readonly DraftLine[], source: CartAggregate): Draf
   }
   if (lines.size > linesMax) requireNoFaults([faultAt("/sourceCartId", "too_long", `Together they would have more than ${linesMax} lines.`)]);
   return [...lines.values()];
-}
-
-export interface CartEnd {
-  readonly cart: CartAggregate;
-  readonly status: "revoked" | "expired" | "merged";
-  readonly revocation?: { readonly reason: string; readonly note: string | null };
-  readonly mergedIntoCartId?: string;
-  readonly now: Date;
-}
-
-/** Ends a cart: its address goes, and with it what only an address tells. That it had run out before is still told. */
-export async function endCart(transaction: Transaction, { cart, status, revocation, mergedIntoCartId, now }: CartEnd): Promise<void> {
-  const { warnings } = atTime(cart, now);
-  const { rows } = await sql`
-    with saved as (
-      update cart set status = ${status}, version = version + 1, updated_at = ${now},
-        ended_at = ${status === "expired" ? null : now}::timestamptz,
-        revocation_reason = ${revocation?.reason ?? null}, revocation_note = ${revocation?.note ?? null}, merged_into_cart_id = ${mergedIntoCartId ?? null},
-        address_id = null, address_token_digest = null, address_expires_at = null, address_expires_at_max = null, delivery_options = null,
-        warnings = ${JSON.stringify(warnings)}::jsonb, delivery_method_id = null, shipping_minor = null, shipping_discount_minor = 0, tax_minor = null,
-        discount_minor = discount_minor - shipping_discount_minor, total_minor = subtotal_minor - discount_minor + shipping_discount_minor
-      where id = ${cart.id} and version = ${cart.version} returning id),
-    lines as (
-      update cart_line set tax_minor = null, total_minor = subtotal_minor - discount_minor where cart_id = ${cart.id} and tax_minor is not null),
-    promotions as (
-      update cart_promotion p set discount_minor = p.discount_minor - s.amount,
-        allocations = (select coalesce(jsonb_agg(a), '[]') from jsonb_array_elements(p.allocations) a where a->>'lineId' is not null)
-      from (select cart_id, promotion_id, (a->>'amountMinor')::bigint as amount from cart_promotion, jsonb_array_elements(allocations) a
-        where cart_id = ${cart.id} and a->>'lineId' is null) s
-      where p.cart_id = s.cart_id and p.promotion_id = s.promotion_id)
-    select id from saved`.execute(transaction);
-  if (rows.length !== 1) throw new Error(`Cart ${cart.id} was locked at version ${cart.version} and has another now.`);
 }

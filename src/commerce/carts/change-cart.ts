@@ -14,7 +14,7 @@ import type { EventType } from "#webhooks/event-types.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { toId } from "#foundation/ids.ts";
 import { type CartAggregate, codeOf, type Expected, isForeign, isGone, requireChangeable, type StoredWarning } from "./cart-aggregate.ts";
-import type { CartDraft, NextCart } from "./cart-draft.ts";
+import { type CartDraft, isUnchanged, type NextCart } from "./cart-draft.ts";
 import { loadOffer, type Offer, type Wanted } from "./offer.ts";
 import { previousOf } from "./render-cart.ts";
 import { reprice } from "./reprice.ts";
@@ -109,7 +109,7 @@ export async function applyPlan(transaction: Transaction, tenant: CartCommandCon
   const { next, refusal } = priceAnew(review === undefined ? draft : review(offer), basis);
   accept?.(next, refusal);
   const isFree = cart.status === "active" && holder === undefined;
-  if ((isFree || isKept(holder)) && isSame(cart, next)) return withWarnings(cart, next.warnings);
+  if ((isFree || isKept(holder)) && isUnchanged(cart, next)) return withWarnings(cart, next.warnings);
   return saveChange(transaction, tenant, { cart, holder, next, event });
 }
 
@@ -175,52 +175,6 @@ function wantedOf(
   const code = codeNormalized !== undefined ? { normalized: codeNormalized } : promotionCodeId === null ? null : { id: promotionCodeId };
   const variantIds = draft.lines.map(({ variantId }) => variantId);
   return { merchantId, marketId, variantIds, buyerReference, code, heldBySessionId: holder?.sessionId ?? null, now };
-}
-
-/** Of what a buyer wants and what it costs nothing is different. What was noticed on the way is no difference by itself. */
-function isSame(cart: CartAggregate, next: NextCart): boolean {
-  return (
-    JSON.stringify(essence(cart)) ===
-    JSON.stringify(essence({ ...next, ...next.priced, buyerEmail: next.buyerEmailId === null ? null : { id: next.buyerEmailId } }))
-  );
-}
-
-type Essential = Omit<NextCart, "priced" | "warnings" | "buyerEmailId" | "addressTokenDigest"> &
-  Pick<CartAggregate, "subtotalMinor" | "discountMinor" | "shippingMinor" | "taxMinor" | "totalMinor"> & {
-    readonly buyerEmail: { readonly id: string } | null;
-  };
-
-function essence(cart: Essential): unknown {
-  const { marketId, country, currency, taxIncluded, locale, buyerReference, buyerEmail, deliveryMethodId, deliveryOptions, address } = cart;
-  return [
-    [marketId, country, currency, taxIncluded, locale, buyerReference, buyerEmail?.id, deliveryMethodId, address?.id],
-    [cart.subtotalMinor, cart.discountMinor, cart.shippingMinor, cart.taxMinor, cart.totalMinor],
-    deliveryOptions?.map(({ id, name, carrier, priceMinor, minDays, maxDays, pickup }) => [id, name, carrier, priceMinor, minDays, maxDays, pickup]),
-    cart.lines.map((line) => [
-      line.id,
-      line.variantId,
-      line.quantity,
-      line.unitPriceMinor,
-      line.compareAtMinor,
-      line.discountMinor,
-      line.taxMinor,
-      displayed(line),
-    ]),
-    cart.promotions.map(({ promotionId, promotionCodeId, state, suspendedReason, discountMinor }) => [
-      promotionId,
-      promotionCodeId,
-      state,
-      suspendedReason,
-      discountMinor,
-    ]),
-  ];
-}
-
-/** jsonb gives an object's keys in an order of its own. */
-function displayed({
-  display: { productSlug, sku, title, variantTitle, image },
-}: CartAggregate["lines"][number] | NextCart["lines"][number]): unknown {
-  return [productSlug, sku, title, variantTitle, image?.url, image?.alt, image?.width, image?.height];
 }
 
 /** What became of the code, whether it was asked for or found. */

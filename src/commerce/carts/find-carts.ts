@@ -1,4 +1,7 @@
-/** Finds carts otherwise than by their ids: lists for who runs a merchant, and the cart that an address token is bound to. */
+/**
+ * Reads carts: by id, with everything that a view of a cart needs, in one statement for any number of carts; lists for
+ * callers that run a merchant; and the cart that an address token belongs to.
+ */
 import { createHash } from "node:crypto";
 import { type CompiledQuery, type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
@@ -6,7 +9,65 @@ import type { Reader } from "#database/transaction.ts";
 import { reservedAt } from "#commerce/catalog/availability.ts";
 import { paddedInTemplate, parameter, prepareStatement } from "#database/prepared-template.ts";
 import { utc } from "#database/sql-fragments.ts";
-import { type CartAggregate, type CartStatus, endedLifeMs, type ReadLine } from "./cart-aggregate.ts";
+import { type CartAggregate, cartColumns, type CartStatus, endedLifeMs, type ReadLine, toSqlName } from "./cart-aggregate.ts";
+
+/** Carts by id; ids without a cart are left out. The caller checks the merchant. Holds of stock that ended before `now` do not count. */
+export async function findCarts(reader: Reader, ids: readonly string[], now: Date): Promise<Map<string, CartAggregate>> {
+  const { rows } = await reader.executeQuery(cartsQuery(reader, ids, now));
+  return new Map(rows.map(({ cart }) => [cart.id, cart]));
+}
+
+export interface CartRow {
+  readonly cart: CartAggregate;
+}
+
+/** The statement of `findCarts`, for callers that send it together with others. */
+export function cartsQuery(reader: Reader, ids: readonly string[], now: Date): CompiledQuery<CartRow> {
+  const list = paddedInTemplate(ids);
+  const write = (): RawBuilder<CartRow> =>
+    sql`select ${aggregate} as cart from cart c join merchant m on m.id = c.merchant_id where c.id ${list.write()}`;
+  return prepareStatement(reader, { form: `carts ${list.form}`, write, values: { ...list.values, now } });
+}
+
+const readAt = parameter<Date>("now");
+
+const ownHold = sql`h.session_id in (select hs.id from hosted_checkout_session hs where hs.cart_id = c.id)`;
+
+const lines = sql<
+  ReadLine[]
+>`coalesce((select json_agg(json_build_object('id', l.id, 'position', l.position, 'productId', l.product_id, 'variantId', l.variant_id,
+    'quantity', l.quantity, 'unitPriceMinor', l.unit_price_minor, 'compareAtMinor', l.compare_at_minor, 'subtotalMinor', l.subtotal_minor,
+    'discountMinor', l.discount_minor, 'taxMinor', l.tax_minor, 'totalMinor', l.total_minor, 'display', l.display,
+    'requiresShipping', l.requires_shipping, 'restrictions', l.restrictions,
+    'stock', case when p.status = 'published' then json_build_object('onHand', coalesce(sl.on_hand, 0), 'reserved', ${reservedAt(readAt, ownHold)},
+      'backorderLimit', coalesce(sl.backorder_limit, 0), 'lowStockThreshold', coalesce(sl.low_stock_threshold, 0), 'discontinued', v.discontinued,
+      'availableFrom', ${utc(sql`v.available_from`)}) end) order by l.position, l.id)
+  from cart_line l left join variant v on v.id = l.variant_id left join product p on p.id = v.product_id left join stock_level sl on sl.variant_id = v.id
+  where l.cart_id = c.id), '[]'::json)`;
+
+const promotions = sql`coalesce((select json_agg(json_build_object('promotionId', cp.promotion_id, 'trigger', cp.trigger, 'promotionCodeId', cp.promotion_code_id,
+    'state', cp.state, 'suspendedReason', cp.suspended_reason, 'discountMinor', cp.discount_minor, 'allocations', cp.allocations,
+    'code', pc.code, 'titles', pm.titles, 'kind', pm.kind, 'basisPoints', pm.basis_points, 'amountMinor', pm.amount_minor, 'currency', pm.currency,
+    'startsAt', ${utc(sql`pm.starts_at`)}, 'endsAt', ${utc(sql`pm.ends_at`)}, 'isExclusive', pm.is_exclusive) order by cp.position, cp.promotion_id)
+  from cart_promotion cp join promotion pm on pm.id = cp.promotion_id left join promotion_code pc on pc.id = cp.promotion_code_id
+  where cp.cart_id = c.id), '[]'::json)`;
+
+const columns = sql.raw(cartColumns.map((name) => `'${name}', c.${toSqlName(name)}`).join(", "));
+
+const aggregate = sql<CartAggregate>`json_build_object(
+  'id', c.id, 'status', c.status, 'version', c.version,
+  'merchant', json_build_object('id', m.id, 'slug', m.slug, 'name', m.name, 'defaultLocale', m.default_locale),
+  ${columns},
+  'countries', (select json_agg(mc.country order by mc.position) from market_country mc where mc.market_id = c.market_id),
+  'buyerEmail', (select json_build_object('id', e.id, 'hint', e.masked->'emailHint') from personal_data e where e.id = c.buyer_email_id),
+  'address', (select json_build_object('id', a.id, 'masked', a.masked, 'level', a.level, 'expiresAt', ${utc(sql`c.address_expires_at`)},
+    'expiresAtMax', ${utc(sql`c.address_expires_at_max`)}) from personal_data a where a.id = c.address_id),
+  'session', (select json_build_object('id', s.id, 'status', s.status, 'expiresAt', ${utc(sql`s.expires_at`)}) from hosted_checkout_session s
+    where s.cart_id = c.id order by s.status in ('open', 'processing', 'completed') desc, s.id desc limit 1),
+  'orderId', c.order_id, 'mergedIntoCartId', c.merged_into_cart_id,
+  'revocation', case when c.revocation_reason is not null then json_build_object('reason', c.revocation_reason, 'note', c.revocation_note) end,
+  'createdAt', ${utc(sql`c.created_at`)}, 'updatedAt', ${utc(sql`c.updated_at`)}, 'expiresAt', ${utc(sql`c.expires_at`)}, 'endedAt', ${utc(sql`c.ended_at`)},
+  'lines', ${lines}, 'promotions', ${promotions})`;
 
 export interface CartFilter {
   /** Null: of all merchants. */
@@ -56,65 +117,7 @@ export async function findCartByToken(
   return cart?.id;
 }
 
-/** A token is kept as its digest: who reads the database can use none. */
+/** The database keeps only the digest of an address token, so that a reader of the database cannot use the token. */
 export function tokenDigest(token: string): Buffer {
   return createHash("sha256").update(token).digest();
 }
-
-/** By id; one that is not there is left out. Tenancy is the caller's. The time says which holds of stock have ended. */
-export async function findCarts(reader: Reader, ids: readonly string[], now: Date): Promise<Map<string, CartAggregate>> {
-  const { rows } = await reader.executeQuery(cartsQuery(reader, ids, now));
-  return new Map(rows.map(({ cart }) => [cart.id, cart]));
-}
-
-export interface CartRow {
-  readonly cart: CartAggregate;
-}
-
-/** For who sends it together with others. */
-export function cartsQuery(reader: Reader, ids: readonly string[], now: Date): CompiledQuery<CartRow> {
-  const list = paddedInTemplate(ids);
-  const write = (): RawBuilder<CartRow> =>
-    sql`select ${aggregate} as cart from cart c join merchant m on m.id = c.merchant_id where c.id ${list.write()}`;
-  return prepareStatement(reader, { form: `carts ${list.form}`, write, values: { ...list.values, now } });
-}
-
-export const now = parameter<Date>("now");
-
-const ownHold = sql`h.session_id in (select hs.id from hosted_checkout_session hs where hs.cart_id = c.id)`;
-
-export const lines = sql<
-  ReadLine[]
->`coalesce((select json_agg(json_build_object('id', l.id, 'position', l.position, 'productId', l.product_id, 'variantId', l.variant_id,
-    'quantity', l.quantity, 'unitPriceMinor', l.unit_price_minor, 'compareAtMinor', l.compare_at_minor, 'subtotalMinor', l.subtotal_minor,
-    'discountMinor', l.discount_minor, 'taxMinor', l.tax_minor, 'totalMinor', l.total_minor, 'display', l.display,
-    'requiresShipping', l.requires_shipping, 'restrictions', l.restrictions,
-    'stock', case when p.status = 'published' then json_build_object('onHand', coalesce(sl.on_hand, 0), 'reserved', ${reservedAt(now, ownHold)},
-      'backorderLimit', coalesce(sl.backorder_limit, 0), 'lowStockThreshold', coalesce(sl.low_stock_threshold, 0), 'discontinued', v.discontinued,
-      'availableFrom', ${utc(sql`v.available_from`)}) end) order by l.position, l.id)
-  from cart_line l left join variant v on v.id = l.variant_id left join product p on p.id = v.product_id left join stock_level sl on sl.variant_id = v.id
-  where l.cart_id = c.id), '[]'::json)`;
-
-export const promotions = sql`coalesce((select json_agg(json_build_object('promotionId', cp.promotion_id, 'trigger', cp.trigger, 'promotionCodeId', cp.promotion_code_id,
-    'state', cp.state, 'suspendedReason', cp.suspended_reason, 'discountMinor', cp.discount_minor, 'allocations', cp.allocations,
-    'code', pc.code, 'titles', pm.titles, 'kind', pm.kind, 'basisPoints', pm.basis_points, 'amountMinor', pm.amount_minor, 'currency', pm.currency,
-    'startsAt', ${utc(sql`pm.starts_at`)}, 'endsAt', ${utc(sql`pm.ends_at`)}, 'isExclusive', pm.is_exclusive) order by cp.position, cp.promotion_id)
-  from cart_promotion cp join promotion pm on pm.id = cp.promotion_id left join promotion_code pc on pc.id = cp.promotion_code_id
-  where cp.cart_id = c.id), '[]'::json)`;
-
-const aggregate = sql<CartAggregate>`json_build_object(
-  'id', c.id, 'status', c.status, 'version', c.version,
-  'merchant', json_build_object('id', m.id, 'slug', m.slug, 'name', m.name, 'defaultLocale', m.default_locale),
-  'marketId', c.market_id, 'countries', (select json_agg(mc.country order by mc.position) from market_country mc where mc.market_id = c.market_id),
-  'country', c.country, 'currency', c.currency, 'taxIncluded', c.tax_included, 'locale', c.locale, 'buyerReference', c.buyer_reference,
-  'buyerEmail', (select json_build_object('id', e.id, 'hint', e.masked->'emailHint') from personal_data e where e.id = c.buyer_email_id),
-  'subtotalMinor', c.subtotal_minor, 'discountMinor', c.discount_minor, 'shippingMinor', c.shipping_minor, 'shippingDiscountMinor', c.shipping_discount_minor,
-  'taxMinor', c.tax_minor, 'totalMinor', c.total_minor, 'deliveryMethodId', c.delivery_method_id, 'deliveryOptions', c.delivery_options, 'warnings', c.warnings,
-  'address', (select json_build_object('id', a.id, 'masked', a.masked, 'level', a.level, 'expiresAt', ${utc(sql`c.address_expires_at`)},
-    'expiresAtMax', ${utc(sql`c.address_expires_at_max`)}) from personal_data a where a.id = c.address_id),
-  'session', (select json_build_object('id', s.id, 'status', s.status, 'expiresAt', ${utc(sql`s.expires_at`)}) from hosted_checkout_session s
-    where s.cart_id = c.id order by s.status in ('open', 'processing', 'completed') desc, s.id desc limit 1),
-  'orderId', c.order_id, 'mergedIntoCartId', c.merged_into_cart_id,
-  'revocation', case when c.revocation_reason is not null then json_build_object('reason', c.revocation_reason, 'note', c.revocation_note) end,
-  'createdAt', ${utc(sql`c.created_at`)}, 'updatedAt', ${utc(sql`c.updated_at`)}, 'expiresAt', ${utc(sql`c.expires_at`)}, 'endedAt', ${utc(sql`c.ended_at`)},
-  'lines', ${lines}, 'promotions', ${promotions})`;

@@ -1,4 +1,4 @@
-/** Opens a cart for a country, with lines or without. */
+/** The market and the buyer of a cart: creates a cart for a country, moves a cart to another country, and sets the buyer's reference and e-mail. */
 import { localeFaults, toLocale } from "#commerce/catalog/catalog-fields.ts";
 import { faultAt, type Faults, refuseAt, requireNoFaults, textFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -9,7 +9,7 @@ import { erasePersonalData, openPersonalData, sealPersonalData } from "#commerce
 import { isEmail } from "#commerce/addresses/check-address.ts";
 import { lineFaults, linesMax, type LineToAdd, toNewLines } from "./change-lines.ts";
 import { type CartAggregate, emailLifeMs, type Expected, requireChangeable, warning } from "./cart-aggregate.ts";
-import { type CartDraft, draftOf } from "./cart-draft.ts";
+import { draftOf, newDraft } from "./cart-draft.ts";
 import { applyPlan, type CartCommandContext, lockCart, priceAnew, tell } from "./change-cart.ts";
 import { loadOffer } from "./offer.ts";
 import { insertCart } from "./save-cart.ts";
@@ -29,19 +29,12 @@ export async function createCart(transaction: Transaction, tenant: CartCommandCo
   const { merchantId, now } = tenant;
   const market = await requireCountry(transaction, tenant, input.market);
   const cartId = createId("cart", now.getTime());
-  const draft: CartDraft = {
+  const draft = newDraft({
     marketId: market.id,
     country: input.market,
     locale: input.locale === null || input.locale === undefined ? market.defaultLocale : toLocale(input.locale),
     buyerReference: input.buyerReference ?? tenant.buyerReference,
-    buyerEmailId: null,
-    lines: [],
-    deliveryMethodId: null,
-    address: null,
-    addressTokenDigest: undefined,
-    promotionCodeId: null,
-    warnings: [],
-  };
+  });
   const wanted = input.lines ?? [];
   const variantIds = wanted.map(({ variantId }) => variantId);
   const wants = { merchantId, marketId: market.id, variantIds, buyerReference: draft.buyerReference, code: null, heldBySessionId: null, now };
@@ -89,12 +82,12 @@ export async function requireCountry(transaction: Transaction, { merchantId }: C
   return market;
 }
 
-/** Takes a cart to another country: its lines are priced anew, and what is not sold there leaves it. */
 interface CartMarketChangeInput extends Expected {
   /** ISO 3166-1 alpha-2. */
   readonly market: string;
 }
 
+/** Moves a cart to another country: its lines get the prices of that market, and lines that are not sold there are removed. */
 export async function changeMarket(
   transaction: Transaction,
   tenant: CartCommandContext,

@@ -199,7 +199,7 @@ function checkoutOf(cart: CartAggregate, now: Date): CartView["checkout"] {
   return { sessionId: session.id, status: session.status };
 }
 
-/** What a cart's warnings say to people; programs read the code and the data. */
+/** Texts for people; programs read the code and the data of a warning. */
 const messages: Readonly<Record<WarningCode, string>> = {
   price_changed: "The price of a line has changed.",
   quantity_reduced: "There is less of a line than was wanted; its quantity was reduced.",

@@ -1,4 +1,4 @@
-/** What a cart's promotions are and take off: the code's own amounts, beside them the automatic ones. */
+/** The totals and the promotions of a cart as the contract shows them: the code with its amounts, the automatic promotions beside it. */
 import type { PromotionKind, RefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import { chooseLocale } from "#foundation/locales.ts";
 import { type Money, money } from "#foundation/money.ts";
@@ -81,7 +81,7 @@ function titleOf({ titles }: ReadPromotion, { locale, merchant }: CartAggregate)
   return titles[chooseLocale(Object.keys(titles), [locale], [merchant.defaultLocale]) ?? ""] ?? "";
 }
 
-/** A cart's sums. Total = subtotal − discount + shipping + the tax that prices do not include. */
+/** Total = subtotal − discount + shipping + the tax that prices do not include. */
 export interface CartTotals {
   readonly subtotal: Money;
   readonly discount: Money;

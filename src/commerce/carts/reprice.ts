@@ -15,7 +15,7 @@ import {
   type StoredWarning,
   warning,
 } from "./cart-aggregate.ts";
-import { addressLifeMs, type CartDraft, type NextCart } from "./cart-draft.ts";
+import { addressLifeMs, type CartDraft, type NextCart, settingsOf } from "./cart-draft.ts";
 import type { Offer, OfferedMarket } from "./offer.ts";
 import { type OfferedLine, offerLines } from "./price-lines.ts";
 
@@ -46,12 +46,10 @@ export function reprice({ draft, before, offer, now, isHeld = false }: Basis): R
   const { lines: pricedLines, discounts: _discounts, ...sums } = choice.priced;
   const refusal = choice.code?.refusal ?? null;
   const next: NextCart = {
+    ...settingsOf(draft),
     marketId: market.id,
-    country: draft.country,
     currency: market.currency,
     taxIncluded: market.taxIncluded,
-    locale: draft.locale,
-    buyerReference: draft.buyerReference,
     buyerEmailId: draft.buyerEmailId,
     priced: sums,
     lines: offered.lines.map((line, index) => toStoredLine(line, pricedLines[index], index)),

@@ -5,9 +5,18 @@
 import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import { prepareStatement, parameter } from "#database/prepared-template.ts";
 import { runPipelined, type Transaction } from "#database/transaction.ts";
-import { type CartAggregate, cartLifeMs, emailLifeMs, type StoredLine, type StoredPromotion } from "./cart-aggregate.ts";
+import {
+  type CartAggregate,
+  cartColumns,
+  cartColumnTypes,
+  cartLifeMs,
+  emailLifeMs,
+  type StoredLine,
+  type StoredPromotion,
+  toSqlName,
+} from "./cart-aggregate.ts";
 import { type CartRow, cartsQuery } from "./find-carts.ts";
-import type { NextCart } from "./cart-draft.ts";
+import { columnsOf, type NextCart } from "./cart-draft.ts";
 
 export interface CartSave {
   readonly cartId: string;
@@ -95,39 +104,35 @@ function valuesOf({ cartId: id, merchantId: owner, next, now: at }: CartSave): R
   };
 }
 
-/** What is set from the priced cart; the token's digest is set beside it, being no JSON. */
-const types = `market_id text, country text, currency text, tax_included boolean, locale text, buyer_reference text, buyer_email_id text,
-  subtotal_minor bigint, discount_minor bigint, shipping_minor bigint, shipping_discount_minor bigint, tax_minor bigint, total_minor bigint,
-  delivery_method_id text, delivery_options jsonb, warnings jsonb, address_id text, address_expires_at timestamptz, address_expires_at_max timestamptz,
-  updated_at timestamptz, expires_at timestamptz`;
+/** Columns beside `cartColumns`, with their SQL types. The digest of the address token is set by a parameter, because JSON has no bytes. */
+const furtherColumnTypes = {
+  buyer_email_id: "text",
+  address_id: "text",
+  address_expires_at: "timestamptz",
+  address_expires_at_max: "timestamptz",
+  updated_at: "timestamptz",
+  expires_at: "timestamptz",
+};
 
-const columns = types.split(",").map((column) => column.trim().split(" ")[0] ?? "");
+const columnTypes: readonly (readonly [column: string, type: string])[] = [
+  ...cartColumns.map((name) => [toSqlName(name), cartColumnTypes[name]] as const),
+  ...Object.entries(furtherColumnTypes),
+];
+const types = columnTypes.map(([column, type]) => `${column} ${type}`).join(", ");
+const columns = columnTypes.map(([column]) => column);
 
 function recordOf(next: NextCart, at: Date): Readonly<Record<string, unknown>> {
-  const { priced, address } = next;
-  return {
-    market_id: next.marketId,
-    country: next.country,
-    currency: next.currency,
-    tax_included: next.taxIncluded,
-    locale: next.locale,
-    buyer_reference: next.buyerReference,
+  const values = columnsOf(next);
+  const { address } = next;
+  const further: Readonly<Record<keyof typeof furtherColumnTypes, string | null>> = {
     buyer_email_id: next.buyerEmailId,
-    subtotal_minor: priced.subtotalMinor,
-    discount_minor: priced.discountMinor,
-    shipping_minor: priced.shippingMinor,
-    shipping_discount_minor: priced.shippingDiscountMinor,
-    tax_minor: priced.taxMinor,
-    total_minor: priced.totalMinor,
-    delivery_method_id: next.deliveryMethodId,
-    delivery_options: next.deliveryOptions,
-    warnings: next.warnings,
     address_id: address?.id ?? null,
     address_expires_at: address?.expiresAt ?? null,
     address_expires_at_max: address?.expiresAtMax ?? null,
     updated_at: at.toISOString(),
     expires_at: new Date(at.getTime() + cartLifeMs).toISOString(),
   };
+  return { ...Object.fromEntries(cartColumns.map((name) => [toSqlName(name), values[name]])), ...further };
 }
 
 const record = sql`json_to_record(${parameter("record")}::json) as n(${sql.raw(types)})`;

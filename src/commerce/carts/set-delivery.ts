@@ -1,6 +1,7 @@
 /**
- * Gives a cart the address it ships to. The address is kept encrypted and is never answered with; what comes back is a token that stands for it,
- * is bound to the cart, and ends with the cart, the next address, or half an hour without a change.
+ * Where a cart ships to and how: sets an address, a saved address or a delivery option. An address is stored encrypted and
+ * is never returned. The answer has a token for it, which belongs to the cart and ends with the cart, with the next
+ * address, or after half an hour without a change.
  */
 import { checkAddress } from "#commerce/addresses/check-address.ts";
 import { erasePersonalData, maskAddress, type MaskedAddress, openPersonalData, sealPersonalData } from "#commerce/addresses/personal-data.ts";
@@ -169,11 +170,11 @@ function serviceabilityOf(cart: CartAggregate): CartAddressToken["serviceability
   return { status: undeliverable.length > 0 ? "partially_deliverable" : "deliverable", undeliverableLineIds };
 }
 
-/** Gives a cart an address that its buyer has kept, without its being typed again. The cart has a copy of its own, which goes with it. */
 interface CartSavedAddressSetInput extends Expected {
   readonly savedAddressId: string;
 }
 
+/** Sets a saved address of the buyer. The cart gets a copy of its own, which is erased with the cart. */
 export async function setSavedAddress(
   transaction: Transaction,
   tenant: CartCommandContext,
@@ -195,12 +196,12 @@ export async function setSavedAddress(
   return saveAddress(transaction, tenant, { cart, address: kept.address, level: kept.level, corrected: [] });
 }
 
-/** Chooses how a cart is delivered, among what is offered for its address. */
 export interface CartDeliveryOptionSelectInput extends Expected {
   /** Null: none. */
   readonly optionId?: string | null | undefined;
 }
 
+/** Chooses one of the delivery options that are offered for the address of the cart. */
 export function selectDelivery(
   transaction: Transaction,
   tenant: CartCommandContext,

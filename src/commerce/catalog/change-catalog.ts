@@ -1,7 +1,7 @@
 /**
- * For whom a change is made, and what every change of a catalog has in common: it holds the merchant's row before it reads, so that the
- * catalog's changes follow each other and what was checked is still true when it is written; it raises each version once; and it tells the
- * search index. Locks are always taken in the order merchant, products by id, the rest.
+ * What every change of a catalog has in common. A change locks the merchant's row before it reads, so that the changes of
+ * a catalog run one after the other and what was checked is still true when it is written. It raises each version once
+ * and updates the search index. Locks are always taken in this order: merchant, products by id, the rest.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";

@@ -1,6 +1,7 @@
 /**
- * What every change of a session has in common: its cart is locked, then the session, its state and version are checked, the whole cart is priced
- * anew and stays locked, what is held of the stock follows it, and both versions rise by one. A change that changes nothing leaves both.
+ * What every change of a session has in common. The change locks the cart, then the session, and checks the session's state
+ * and version. It prices the whole cart anew, which stays locked, holds the stock that the cart needs, and raises both
+ * versions by one. A change without an effect leaves both versions. A cart that cannot be sold now is refused here.
  */
 import { type CartAggregate, type Expected, refuse, statusOf, type StoredLine, type StoredWarning } from "#commerce/carts/cart-aggregate.ts";
 import { type CartDraft, draftOf } from "#commerce/carts/cart-draft.ts";
@@ -21,7 +22,7 @@ export interface LockedSession {
   readonly session: SessionAggregate;
 }
 
-/** The newest there is of both, and nobody else changes them until the end of the transaction. */
+/** Locks the cart and the session until the end of the transaction, then reads both. */
 export async function lockSession(transaction: Transaction, tenant: CartCommandContext, sessionId: string): Promise<LockedSession> {
   const found = await transaction
     .selectFrom("hostedCheckoutSession")
@@ -173,17 +174,16 @@ export async function changeSession(transaction: Transaction, tenant: CartComman
   return { cart: after, session: await saveSession(transaction, tenant, { session, patch: takenFrom(after) }) };
 }
 
-/** For whom a session is made and canceled, and who does it. */
+/** The context of commands that create or cancel sessions. */
 export interface SessionCommandContext extends CartCommandContext {
   readonly causedBy: CancelActor;
-  /** The internal token that asks; null: another credential. */
+  /** The internal token of the request; null if it has another credential. */
   readonly tokenId: string | null;
 }
 
-/** Whether what is in a cart can be sold now: what a session holds of the stock, and what it is refused for. */
+/** Warnings about lines that cannot be bought now. */
 const stopping: ReadonlySet<string> = new Set(["line_unavailable", "out_of_stock"]);
 
-/** Lines that nobody can buy now: sold out, or no longer sold. */
 function stoppedLineIds(warnings: readonly StoredWarning[]): string[] {
   return warnings.flatMap(({ code, lineId }) => (lineId !== null && stopping.has(code) ? [lineId] : []));
 }

@@ -3,6 +3,7 @@
  * that nobody can guess. All of it, or nothing.
  */
 import { randomBytes } from "node:crypto";
+import { personalIdsOf } from "#commerce/addresses/personal-data.ts";
 import { atTime, type CartAggregate, type Expected, refuse, requireChangeable, statusOf } from "#commerce/carts/cart-aggregate.ts";
 import { draftOf, type NextCart } from "#commerce/carts/cart-draft.ts";
 import { applyPlan, lockCart } from "#commerce/carts/change-cart.ts";
@@ -98,7 +99,8 @@ async function begin(transaction: Transaction, tenant: SessionCommandContext, be
   await insertSession(transaction, tenant, beginning);
   const lines = next.lines.map(({ variantId, quantity }) => ({ variantId, quantity }));
   requireHeld(cart, await holdStock(transaction, tenant, { sessionId, expiresAt, lines }), tenant.now);
-  await keepUntilOver(transaction, { addressId: next.address?.id ?? null, emailId: next.buyerEmailId, expiresAt });
+  const { address, buyerEmailId } = next;
+  await keepUntilOver(transaction, personalIdsOf({ address, buyerEmail: buyerEmailId === null ? null : { id: buyerEmailId } }), expiresAt);
 }
 
 const secretBytes = 32;

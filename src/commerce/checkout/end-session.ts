@@ -1,6 +1,7 @@
 /**
- * How a checkout session ends without an order: what it holds of the stock is released, its page's secret goes, and its end is written. It stands
- * here because a cart whose session has run out writes that itself with its next change; what else a checkout is stands in its own room.
+ * Writes the end of a checkout session without an order: releases the stock that it holds and deletes the secret of its
+ * page. The caller writes the cart: a change of a cart whose session has run out ends the session, and so do the
+ * commands in release-sessions.ts.
  */
 import { releaseHolds } from "#commerce/inventory/reservations.ts";
 import type { StockOwner } from "#commerce/inventory/stock-levels.ts";
@@ -33,7 +34,7 @@ export type SessionEnd =
   | { readonly sessionId: string; readonly status: "expired" }
   | { readonly sessionId: string; readonly status: "canceled"; readonly cancellation: SessionCancellation };
 
-/** Gives the version that it has then. Its cart is locked; where the session has ended already the caller is at fault. */
+/** Returns the new version. The caller has locked the cart and has checked that the session has not ended. */
 export async function endSession(transaction: Transaction, owner: StockOwner, end: SessionEnd): Promise<number> {
   const { sessionId, status } = end;
   const { now } = owner;
@@ -61,12 +62,11 @@ export async function endSession(transaction: Transaction, owner: StockOwner, en
   return ended.version;
 }
 
-/** Who tells of it. */
 export interface SessionTeller extends StockOwner {
   readonly outbox: Outbox;
 }
 
-/** Writes that the cart's session has run out, where it has; the caller writes what becomes of the cart. */
+/** Expires the session of the cart if it is still stored as open. */
 export async function expireSession(transaction: Transaction, teller: SessionTeller, { session, version }: CartAggregate): Promise<void> {
   if (session === null || session.status !== "open") return;
   const sessionVersion = await endSession(transaction, teller, { sessionId: session.id, status: "expired" });

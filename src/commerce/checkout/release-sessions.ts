@@ -1,4 +1,7 @@
-/** Writes the end of sessions that the clock has ended already. One that is being paid is not among them: its payment ends it. */
+/**
+ * Ends sessions without an order and unlocks their carts: sessions that the buyer or the merchant cancels, and sessions
+ * that have expired. A session that is being paid does not expire; its payment ends it.
+ */
 import { sql } from "kysely";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { Database } from "#database/connect.ts";
@@ -21,7 +24,7 @@ interface ExpiryServices {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Gives how many. What another process writes at the same time is left to it. */
+/** Expires all sessions that are due and returns their number. Skips rows that another process has locked. */
 export function expireSessions({ db, now, publicUrl, render, signal }: ExpiryServices): Promise<number> {
   const cause = { operationId: null, actor: "system", requestId: null } as const;
   return handleDueRows({
@@ -71,7 +74,6 @@ async function expireSession(
   return true;
 }
 
-/** Ends a session without an order: what it held is free, and its cart is the buyer's again. */
 type SessionRelease = LockedSession & ({ readonly status: "expired" } | { readonly status: "canceled"; readonly cancellation: SessionCancellation });
 
 type Releaser = Pick<CartCommandContext, "merchantId" | "outbox" | "now" | "publicUrl">;
@@ -87,7 +89,6 @@ export async function releaseSession(transaction: Transaction, tenant: Releaser,
   return { cart: unlocked, session: after };
 }
 
-/** Gives up a checkout that nobody has submitted yet. */
 interface SessionCancelInput extends Expected {
   readonly reason: CancelReason;
   readonly note?: string | null | undefined;
@@ -95,6 +96,7 @@ interface SessionCancelInput extends Expected {
 
 export const cancelNoteMax = 500;
 
+/** Cancels a session that has not been submitted yet. */
 export async function cancelSession(
   transaction: Transaction,
   tenant: SessionCommandContext,

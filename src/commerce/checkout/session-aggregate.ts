@@ -1,4 +1,8 @@
-/** A hosted checkout session as it is stored, in one statement however many are asked for. What is being checked out stands in its cart. */
+/**
+ * The stored checkout session: its type, the statement that reads any number of them, lists, its status and its conflicts.
+ * The status depends on the clock: an open session that is past its time counts as expired, even before a sweep writes it.
+ * The cart of the session has what is being checked out.
+ */
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { SessionCancellation } from "./end-session.ts";
 import type { Reader } from "#database/transaction.ts";
@@ -75,7 +79,6 @@ function toAggregate(row: SessionRow): SessionAggregate {
 /** What a session's secret is sealed for. */
 export const secretPlaceOf = (sessionId: string): Place => ({ table: "hosted_checkout_session", column: "url_sealed", rowId: sessionId });
 
-/** The status of a session counts from the clock: one that is open past its time has expired, whether or not anybody has written that yet. */
 export function sessionStatusOf({ status, expiresAt }: Pick<SessionAggregate, "status" | "expiresAt">, now: Date): SessionStatus {
   return status === "open" && new Date(expiresAt) <= now ? "expired" : status;
 }
@@ -111,14 +114,13 @@ function sessionConflict(session: SessionAggregate, { now, reason = null, data =
   return { resource: "checkout_session", id, currentStatus: sessionStatusOf(session, now), currentVersion: version, reason, data };
 }
 
-/** Only a session that was submitted can be completed or fail. */
 const ended = {
   completed: "checkout_session_completed",
   canceled: "checkout_session_canceled",
   expired: "checkout_session_expired",
 } as const;
 
-/** State before version. */
+/** Only a session that was submitted can be completed or fail. Checks the state before the version. */
 export function requireProcessing(session: SessionAggregate, { expectedVersion }: Expected, now: Date): void {
   const status = sessionStatusOf(session, now);
   if (status === "open") throw refuseSession("invalid_state", session, { now, reason: "not_submitted" });
@@ -128,15 +130,14 @@ export function requireProcessing(session: SessionAggregate, { expectedVersion }
     throw refuseSession("checkout_session_version_conflict", session, { now });
 }
 
-/** Lists of checkout sessions, for who runs a merchant. */
 interface SessionFilter {
-  /** Null: of all merchants. */
+  /** Null for the sessions of all merchants. */
   readonly merchantId: string | null;
   readonly status: SessionStatus | null;
   readonly now: Date;
 }
 
-/** A query still to be paged or counted. Statuses are those of the clock. */
+/** The query of a list of sessions, for the caller to page or count. It filters by the status at `now`. */
 export function sessionList(
   reader: Reader,
   { merchantId, status, now }: SessionFilter,

@@ -32,7 +32,7 @@ export function setSessionAddress(transaction: Transaction, tenant: CartCommandC
       const { plan } = await sealAddress(transaction, tenant, { cart, ...checked });
       if (email === null) return plan;
       const buyerEmailId = await replaceEmail(transaction, tenant, { cart, email });
-      await keepUntilOver(transaction, { addressId: null, emailId: buyerEmailId, expiresAt: new Date(expiresAt) });
+      await keepUntilOver(transaction, buyerEmailId === null ? [] : [buyerEmailId], new Date(expiresAt));
       return withEmail(plan, buyerEmailId);
     },
   });
@@ -56,7 +56,7 @@ export function setSessionContact(transaction: Transaction, tenant: CartCommandC
     target: input,
     work: async (cart, { expiresAt }) => {
       const buyerEmailId = await replaceEmail(transaction, tenant, { cart, email: input.email });
-      await keepUntilOver(transaction, { addressId: null, emailId: buyerEmailId, expiresAt: new Date(expiresAt) });
+      await keepUntilOver(transaction, buyerEmailId === null ? [] : [buyerEmailId], new Date(expiresAt));
       return () => ({ event: "cart.updated", draft: { ...draftOf(cart), buyerEmailId } });
     },
   });

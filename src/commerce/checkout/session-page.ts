@@ -1,6 +1,7 @@
 /**
- * The page of a session: found by the secret of its address, and held by the browser that did something there. Another browser that comes with the same
- * address is shown nothing personal until it has given an address of its own.
+ * The page of a session. The secret in its URL finds the session, and the browser that did something there first holds it:
+ * another browser with the same URL sees nothing personal until the buyer has entered an address in it. Also checks the
+ * URLs that the page sends the buyer back to.
  */
 import { createHash } from "node:crypto";
 import type { Reader, Transaction } from "#database/transaction.ts";
@@ -41,16 +42,16 @@ export async function holdSessionPage(transaction: Transaction, { sessionId, dig
   return numUpdatedRows === 1n;
 }
 
-/** What a session is found by from its page's address: who reads the database can open none. */
+/** The database keeps only the digest of the secret, so that a reader of the database cannot open a page. */
 export function secretDigest(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
 }
 
-/** Where a checkout's page sends the buyer back to: the merchant's own pages, which nobody else may read on the way. */
 const urlMax = 2048;
 /** Readers of addresses disagree about what begins otherwise, and about a backslash: some find another host in it. */
 const plainStart = /^https?:\/\/[^/\\]/i;
 
+/** The URL of one of the merchant's pages: https, so that nobody reads it on the way. */
 export function returnUrlFaults(field: string, text: string): Faults {
   if (text.length > urlMax) return [faultAt(field, "too_long", `It may have ${urlMax} characters at most.`)];
   const isPlain = isCleanText(text) && !/[\s\\]/.test(text) && (plainStart.test(text) || !/^https?:/i.test(text));
@@ -61,5 +62,5 @@ export function returnUrlFaults(field: string, text: string): Faults {
   return [faultAt(field, "not_allowed", "It must begin with https://; http:// is for localhost alone.")];
 }
 
-/** Who tries out a page does so on the machine that it is written on. */
+/** A developer runs the page on the local machine. */
 const isOwnMachine = (host: string): boolean => host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);

@@ -2,6 +2,7 @@
  * The buyer confirms an amount and gives something to pay it with. Everything is checked against what is for sale now, and what the order will need
  * is taken, before any money is asked for: from here on the checkout is frozen until the provider has answered.
  */
+import { keepForOrder, personalIdsOf } from "#commerce/addresses/personal-data.ts";
 import type { CartAggregate, Expected, StoredWarning } from "#commerce/carts/cart-aggregate.ts";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import { type Faults, faultAt, integerFaults, requireNoFaults } from "#foundation/faults.ts";
@@ -22,7 +23,6 @@ import {
   takenFrom,
   tellSession,
 } from "./change-session.ts";
-import { keepForOrder } from "./keep-personal-data.ts";
 import { refuseSession, requireOpen, type SessionAggregate } from "./session-aggregate.ts";
 
 export interface SessionSubmitInput extends Expected {
@@ -53,7 +53,7 @@ export async function submitSession(transaction: Transaction, tenant: CartComman
   requireReady({ cart: { ...cart, version: locked.cart.version }, session, warnings }, input, tenant.now);
   await takePromotions(transaction, tenant, { cart, session });
   await setHoldsEnd(transaction, { sessionId: session.id, expiresAt: null });
-  await keepForOrder(transaction, cart);
+  await keepForOrder(transaction, personalIdsOf(cart));
   await pay(transaction, tenant, { cart, session, token: input.paymentToken ?? null });
   const patch = { ...takenFrom(cart), status: "processing", submittedAt: tenant.now } as const;
   const after = await saveSession(transaction, tenant, { session, patch });

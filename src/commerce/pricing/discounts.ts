@@ -1,4 +1,8 @@
-/** What a promotion makes cheaper and by how much: the part of it that arithmetic needs. */
+/**
+ * The rules of promotions as arithmetic: which lines a rule is about, how often "buy X, get Y" applies, and what a rule
+ * takes off a cart from which other rules may have taken something before. A rule never takes more than is left of a line
+ * or of the shipping.
+ */
 import { allocate, mulDivHalfEven, multiplyMinor, sumMinor } from "./allocate.ts";
 
 /** X units that are bought make Y of the entitled cheaper, again and again; no unit counts twice. */
@@ -23,7 +27,7 @@ export type DiscountRule = { readonly id: string; readonly entitled: Entitlement
   | { readonly kind: "gift"; readonly getQuantity: number }
 );
 
-/** Which lines of a cart a promotion is about: those of named products or categories, or all where it names none. */
+/** The lines that a promotion is about: lines of named products or categories, or all lines if it names none. */
 export interface Entitlement {
   /** Both empty: everything. */
   readonly productIds: readonly string[];
@@ -49,7 +53,7 @@ export function quantityOf(lines: readonly EntitledLine[]): number {
   return lines.reduce((sum, { quantity }) => sum + quantity, 0);
 }
 
-/** How often "buy X, get Y" applies to a cart. Each unit is one of the X or one of the Y of one application, never two of them. */
+/** Each unit is one of the X or one of the Y of one application, never both. */
 export type BuyXGetYRule = BuyXGetY & { readonly entitled: Entitlement };
 
 interface Units {
@@ -89,7 +93,6 @@ function countedUnitsOf(rule: BuyXGetYRule, lines: readonly EntitledLine[]): Uni
   };
 }
 
-/** What one promotion takes off a cart from which others may have taken something before; never more than is left of a line or of the shipping. */
 const wholeBasisPoints = 10_000;
 
 export interface OpenCart {

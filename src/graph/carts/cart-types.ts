@@ -1,7 +1,7 @@
 /** The enums of carts, and the input types of their mutations. Types named `Public…` are bodies of REST operations. */
 import { z } from "zod";
 import { addressLengthMax as lengths } from "#commerce/addresses/postal-address.ts";
-import { revocationNoteMax } from "#commerce/carts/cart-transitions.ts";
+import { revocationNoteMax } from "#commerce/carts/cart-aggregate.ts";
 import { linesMax } from "#commerce/carts/change-lines.ts";
 import { quantityMax } from "#commerce/carts/price-lines.ts";
 import { codeLengthMax } from "#commerce/promotions/choose-promotions.ts";

@@ -7,7 +7,14 @@
 import { sql } from "kysely";
 import type { Reader, Transaction } from "#database/transaction.ts";
 import { fail } from "#foundation/failure.ts";
-import { findPersonalData, maskAddress, maskEmail, openPersonalData, type PersonalData } from "#commerce/addresses/personal-data.ts";
+import {
+  findPersonalData,
+  maskAddress,
+  maskEmail,
+  openPersonalData,
+  type PersonalData,
+  personalDataColumns,
+} from "#commerce/addresses/personal-data.ts";
 import type { Database } from "#database/connect.ts";
 import { findRecords, type RecordKey } from "#database/idempotency.ts";
 import { DecryptionFailed, type Keyring } from "#foundation/encryption.ts";
@@ -45,8 +52,8 @@ export async function findErasureScope(reader: Reader, target: ErasureTarget): P
   const { rows: personal } = await sql<{ id: string }>`
     select id from personal_data where cart_id = any(${ids}::text[])
     union select id from personal_data where merchant_id = ${merchantId} and buyer_reference = ${buyerReference}::text
-    union select unnest(array[address_id, buyer_email_id]) from cart where id = any(${ids}::text[])
-    union select unnest(array[address_id, buyer_email_id]) from sales_order where id = any(${orderIds}::text[])`.execute(reader);
+    union select unnest(array[${personalDataColumns}]) from cart where id = any(${ids}::text[])
+    union select unnest(array[${personalDataColumns}]) from sales_order where id = any(${orderIds}::text[])`.execute(reader);
   const personalIds = personal.map(({ id }) => id).filter((id: string | null) => id !== null);
   return { merchantId, cartIds: ids, orderIds, personalIds };
 }
