@@ -290,6 +290,10 @@ interface Loads<Key, Row> {
   prime(key: Key, row: Row): unknown;
 }
 
+/**
+ * Keeps the rows of a request over reads that requests share. A DataLoader with `batch: false` would do the same, but
+ * defers each load to a later tick, which the shared reads wait for anyway.
+ */
 class SharedLoads<Key, Row> implements Loads<Key, Row | null> {
   readonly #reads: SharedReads<Key, Row>;
   readonly #kept = new Map<string, Promise<Row | null>>();
