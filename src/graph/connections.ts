@@ -59,12 +59,22 @@ export async function connectionOf<Tables, Name extends keyof Tables, Row extend
   { db, query, ...paging }: Listed<Tables, Name, Row>,
 ): Promise<ConnectionOf<Row>> {
   requirePage(args);
+  const found = await connectionPage(args, (page) => pageOf(query, paging, page));
+  return { ...found, totalCount: () => cappedCount(query, db) };
+}
+
+/** A page of rows, found by the caller's own means, with the cursors of its rows. */
+export async function connectionPage<Row extends { readonly id: string }>(
+  args: DefaultConnectionArguments,
+  load: (page: Page) => Promise<readonly Row[]>,
+): Promise<Omit<ConnectionOf<Row>, "totalCount">> {
   const connection = await resolveCursorConnection<Promise<readonly Row[]>>(
     { args, toCursor: (row) => row.id, defaultSize: pageSizeDefault, maxSize: pageSizeMax },
-    (page) => pageOf(query, paging, toPage(page)),
+    (part) => load(toPage(part)),
   );
+  // Pothos types its edges as nullable, for rows that may be missing; these rows are not.
   const { edges, pageInfo } = connection as unknown as Omit<ConnectionOf<Row>, "totalCount">;
-  return { edges, pageInfo, totalCount: () => cappedCount(query, db) };
+  return { edges, pageInfo };
 }
 
 function pageOf<Tables, Name extends keyof Tables, Row>(

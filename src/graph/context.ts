@@ -93,19 +93,19 @@ export interface CallerDetails {
   readonly onOnce?: GraphContext["onOnce"];
 }
 
-export function createContext(services: GraphServices, asker: CallerDetails, transaction?: Transaction): GraphContext {
-  const source = asker.source ?? services;
+export function createContext(services: GraphServices, caller: CallerDetails, transaction?: Transaction): GraphContext {
+  const source = caller.source ?? services;
   const db = transaction ?? source.db;
   return {
-    viewer: asker.viewer ?? anonymous,
-    requestId: asker.requestId,
-    languages: asker.languages ?? [],
-    buyerReference: asker.buyerReference ?? null,
-    client: asker.client ?? "",
-    operationId: asker.operationId ?? null,
+    viewer: caller.viewer ?? anonymous,
+    requestId: caller.requestId,
+    languages: caller.languages ?? [],
+    buyerReference: caller.buyerReference ?? null,
+    client: caller.client ?? "",
+    operationId: caller.operationId ?? null,
     prepared: undefined,
-    once: asker.once ?? null,
-    onOnce: asker.onOnce,
+    once: caller.once ?? null,
+    onOnce: caller.onOnce,
     db,
     services,
     clock: services.clock,

@@ -147,15 +147,15 @@ const attributeValue = scalar<string | number | boolean | string[]>({
   },
 });
 
+const isStringMap = (value: unknown): value is Record<string, string> =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && Object.values(value).every((item) => typeof item === "string");
+
 const stringMap = scalar<Record<string, string>>({
   name: "StringMap",
   description: "Texts by name.",
   jsonSchema: { type: "object", additionalProperties: { type: "string" } },
   rule: "An object whose values are texts.",
-  parse: (value) =>
-    typeof value === "object" && value !== null && !Array.isArray(value) && Object.values(value).every((item) => typeof item === "string")
-      ? (value as Record<string, string>)
-      : undefined,
+  parse: (value) => (isStringMap(value) ? value : undefined),
 });
 
 const json = scalar<unknown>({

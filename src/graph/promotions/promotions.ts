@@ -1,12 +1,12 @@
 /** Promotions as their merchant keeps them, with their codes: secrets of the merchant, so nothing here is open to storefronts. */
-import { type DefaultConnectionArguments, resolveCursorConnection } from "@pothos/plugin-relay";
+import type { DefaultConnectionArguments } from "@pothos/plugin-relay";
 import { requireNoFaults, integerFaults } from "#foundation/faults.ts";
 import type { PromotionKind, PromotionStatus } from "#commerce/promotions/promotion-rule.ts";
 import { type PromotionCodeRow, promotionList } from "#commerce/promotions/read-promotions.ts";
 import { money } from "#foundation/money.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
 import { ownerOf, readers, staff } from "#graph/callers.ts";
-import { connectionOf, type ConnectionOf, pageCost, pageSizeDefault, pageSizeMax, listTypes } from "#graph/connections.ts";
+import { connectionOf, type ConnectionOf, connectionPage, pageCost, pageSizeMax, listTypes } from "#graph/connections.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { MerchantRef, MoneyRef, PromotionCodeRef, PromotionRef } from "#graph/refs.ts";
 
@@ -169,12 +169,8 @@ async function codesOf(
 ): Promise<ConnectionOf<PromotionCodeRow>> {
   const bounds = { min: 0, max: pageSizeMax };
   requireNoFaults([...integerFaults("/first", args.first, bounds), ...integerFaults("/last", args.last, bounds)]);
-  const connection = await resolveCursorConnection<Promise<readonly PromotionCodeRow[]>>(
-    { args, toCursor: ({ id }) => id, defaultSize: pageSizeDefault, maxSize: pageSizeMax },
-    ({ after, before, limit, inverted }) => loaders.promotionCodes.load({ promotionId, after, before, limit, isInverted: inverted }),
-  );
-  const { edges, pageInfo } = connection as unknown as Omit<ConnectionOf<PromotionCodeRow>, "totalCount">;
-  return { edges, pageInfo, totalCount: () => loaders.promotionCodeCounts.load(promotionId) };
+  const found = await connectionPage(args, (page) => loaders.promotionCodes.load({ ...page, promotionId }));
+  return { ...found, totalCount: () => loaders.promotionCodeCounts.load(promotionId) };
 }
 
 builder.queryFields((t) => ({
