@@ -113,21 +113,18 @@ export function toCart(stored: CartAggregate, light: CartLight): CartView {
   };
 }
 
-/** The top-level fields that are different, as they were. */
+/** The top-level fields of the contract that a change made different, with the values they had before. */
 export function previousOf(
   { before, after }: { readonly before: CartAggregate; readonly after: CartAggregate },
   light: CartLight,
 ): Record<string, unknown> {
-  // What the clock alone had made of it is what this change writes down.
+  // The stored status, not the status by the clock: this change writes what the clock had already made of the cart.
   const was: CartView = { ...toCart(before, light), status: before.status };
   const is = toCart(after, light);
-  return Object.fromEntries(Object.entries(was).filter(([name]) => isDifferent(was, is, name as keyof CartView)));
-}
-
-/** Every change raises the version that stands inside of the promotion: that alone is no change of it. */
-function isDifferent(was: CartView, is: CartView, name: keyof CartView): boolean {
-  if (name !== "promotion") return JSON.stringify(was[name]) !== JSON.stringify(is[name]);
-  return JSON.stringify({ ...was.promotion, cartVersion: is.version }) !== JSON.stringify(is.promotion);
+  // Every change raises the cart's version in the promotion, which alone is no change of the promotion.
+  const compared = new Map<string, unknown>(Object.entries({ ...was, promotion: { ...was.promotion, cartVersion: is.version } }));
+  const now = new Map<string, unknown>(Object.entries(is));
+  return Object.fromEntries(Object.entries(was).filter(([name]) => JSON.stringify(compared.get(name)) !== JSON.stringify(now.get(name))));
 }
 
 const availableMax = 100;
