@@ -133,7 +133,33 @@ describe("operations", () => {
   });
 });
 
+/** The whole titles of a file's tests: those of the groups around a test, then its own. Groups lie around what is indented further. */
+function titlesOf(text: string): { readonly whole: string; readonly own: string }[] {
+  const groups: { readonly indent: number; readonly title: string }[] = [];
+  return [...text.matchAll(/^( *)(describe|describeOnBoth|it|test)\b/gm)].flatMap(({ 1: spaces = "", 2: call = "", index }) => {
+    const rest = text.slice(index + spaces.length);
+    // `it.each([…])("title", …)` has its title in the second pair of brackets.
+    const start = rest.startsWith(`${call}(`) ? /^\w+\(\s*(["`])([^]*?)\1/ : /\)\(\s*(["`])([^]*?)\1,/;
+    const title = start.exec(rest)?.[2];
+    while ((groups.at(-1)?.indent ?? -1) >= spaces.length) groups.pop();
+    if (title === undefined) return [];
+    if (!call.startsWith("describe")) return [{ whole: [...groups.map((group) => group.title), title].join(" "), own: title }];
+    groups.push({ indent: spaces.length, title });
+    return [];
+  });
+}
+
 describe("tests", () => {
+  it("have titles that say what holds: three words or more, and none begins with works, should or it", () => {
+    const isBad = ({ whole, own }: { readonly whole: string; readonly own: string }): boolean =>
+      whole.split(/\s+/).length < 3 || /^(works|should|it)\b/i.test(own);
+    expect(titlesOf('describe("a", () => {\n  it("b");\n});\nit("works at once");\nit("a cart has lines");\n').filter(isBad)).toHaveLength(2);
+    const files = filesUnder("test", ".test.ts").map((name) => [name, readFileSync(join(root, "test", name), "utf8")] as const);
+    const titles = files.flatMap(([name, text]) => titlesOf(text).map((title) => ({ name, ...title })));
+    expect(titles.length).toBeGreaterThan(2_000);
+    expect(titles.filter(isBad).map(({ name, whole }) => `${name}: ${whole}`)).toEqual([]);
+  });
+
   it("are neither skipped nor alone", () => {
     const marked = filesUnder("test", ".test.ts").filter((name) =>
       /\b(it|test|describe)\.(only|skip|todo)\b/.test(readFileSync(join(root, "test", name), "utf8")),

@@ -1,4 +1,5 @@
 /** The generated files are what the code gives: `npm test` fails on a difference, `npm run generate` writes them. */
+import { readFileSync } from "node:fs";
 import { printSchema } from "graphql";
 import { expect, it } from "vitest";
 import { openDatabase } from "#database/connect.ts";
@@ -10,6 +11,7 @@ import { renderFigures } from "#soak/figure-table.ts";
 import { readRecords } from "#soak/record.ts";
 import { eventExamples } from "./generate/event-examples.ts";
 import { exampleAnswers } from "./generate/example-answers.ts";
+import { withOperationsTable } from "./generate/operations-table.ts";
 import { renderTables } from "./generate/tables.ts";
 
 it("src/database/tables.ts is what the migrations make", async () => {
@@ -39,6 +41,12 @@ async function describeNow(): Promise<ApiDescription> {
 it("schema/openapi.json is what the documents and the graph make", async () => {
   const { document } = await describeNow();
   await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot("../schema/openapi.json");
+});
+
+it("README.md has the table of the operations that the documents make", async () => {
+  const { operations } = await describeNow();
+  const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+  await expect(withOperationsTable(readme, operations)).toMatchFileSnapshot("../README.md");
 });
 
 it("schema/event-examples.json is made from the schemas of what events show", async () => {

@@ -1,6 +1,6 @@
 /** The OAuth guide's app, as it is printed there, in a process of its own beside the service: a person of the demo lets it in, and it reads who it is. */
 import { expect, it } from "vitest";
-import { freePort } from "#app/free-port.ts";
+import { freePort } from "#app/open.ts";
 import { createOauthClient } from "#access/oauth/oauth-clients.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { createBrowser } from "#test/oauth/people.ts";
@@ -19,7 +19,7 @@ const createClient = (world: World, redirectUri: string): Promise<string> =>
     return createOauthClient(transaction, { merchantId: null, now: world.clock.now() }, input);
   });
 
-it("is let in by the demo's person and told who it is", async () => {
+it("the guide's app is let in by the demo's person and told who it is", async () => {
   const [PORT, callbackPort] = [String(await freePort("127.0.0.1")), await freePort("127.0.0.1")];
   await using world = await createWorld("pglite", { environment: { PORT, PUBLIC_URL: `http://127.0.0.1:${PORT}` } });
   // Its library looks at the real clock.

@@ -1,11 +1,11 @@
 /** The webhook guide's receiver, as it is printed there, in a process of its own beside the service: it registers itself and verifies what it is sent. */
 import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
-import { freePort } from "#app/free-port.ts";
+import { freePort } from "#app/open.ts";
 import { startGuideProgram } from "#test/support/guide-program.ts";
 import { createWorld } from "#test/support/world.ts";
 
-it("is told of its own ping, and refuses what nobody signed", async () => {
+it("the guide's receiver is told of its own ping, and refuses what nobody signed", async () => {
   await using world = await createWorld("pglite", { environment: { PORT: "0" } });
   // Its library looks at the real clock.
   world.clock.at = new Date();

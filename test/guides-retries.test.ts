@@ -32,7 +32,7 @@ async function startServer(answers: readonly (readonly [number, object] | null)[
 const failure = (code: string, retryable: boolean): object => ({ error: { code, message: code, retryable, retryAfterSeconds: 0.01 } });
 const init = { method: "PUT", headers: { "idempotency-key": "one" } };
 
-it("sends what may be sent again until it succeeds, under the same key", async () => {
+it("the guide's client sends what may be sent again until it succeeds, under the same key", async () => {
   const { url, keys } = await startServer([
     [503, failure("service_unavailable", true)],
     [409, failure("idempotency_in_progress", true)],
@@ -43,14 +43,14 @@ it("sends what may be sent again until it succeeds, under the same key", async (
   expect(keys).toEqual(["one", "one", "one"]);
 });
 
-it("sends nothing again that would be refused again", async () => {
+it("the guide's client sends nothing again that would be refused again", async () => {
   const { url, keys } = await startServer([[409, failure("cart_version_conflict", false)]]);
   const send = await guidedSend();
   await expect(send(url, init)).rejects.toMatchObject({ code: "cart_version_conflict" });
   expect(keys).toEqual(["one"]);
 });
 
-it("gives up in the end", async () => {
+it("the guide's client gives up in the end", async () => {
   const { url, keys } = await startServer([[429, failure("rate_limited", true)]]);
   const send = await guidedSend();
   await expect(send(url, init, 3)).rejects.toMatchObject({ code: "rate_limited" });

@@ -1,4 +1,4 @@
-/** README says what is: its request gives its answer, and it names every setting, command, script, operation and room, and none that is gone. */
+/** README says what is: its request gives its answer, and it names every setting, command, script, operation and layer, and none that is gone. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -84,9 +84,9 @@ describe("README", () => {
     }
   });
 
-  it("has a line for every room of the house", () => {
-    const drawing = readme.slice(readme.indexOf("## The house"), readme.indexOf("### The way of a REST request"));
-    const rooms = readdirSync(new URL("../src", import.meta.url), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    for (const { name } of rooms) expect(drawing).toContain(`${name}/`);
+  it("has a line for every layer", () => {
+    const list = /^## Layers$[^]*?^##/m.exec(readme)?.[0] ?? "";
+    const layers = readdirSync(new URL("../src", import.meta.url), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    for (const { name } of layers) expect(list).toContain(`${name}/`);
   });
 });

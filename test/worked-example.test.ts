@@ -7,7 +7,7 @@ import { expect, inject, it } from "vitest";
 import { temporaryFolder } from "#test/support/process.ts";
 
 const root = new URL("../", import.meta.url).pathname;
-const parts = ["src", "schema", "test", "soak", ".meshrc.yaml", "package.json", "tsconfig.json"];
+const parts = ["src", "schema", "test", "soak", ".meshrc.yaml", "README.md", "package.json", "tsconfig.json"];
 
 /** The block of code under the line that says which file it is. */
 function blockOf(path: string): string {
@@ -54,12 +54,18 @@ it("a new operation is one document and one test: the rest is generated", async 
     return promisify(execFile)(process.execPath, [binary, "run", ...args], { cwd: folder, env: { PATH, HOME, NO_COLOR: "1" } });
   };
   // What `npm run generate` does, but for the files that take a demo to make.
-  const { stdout } = await vitest("test/generated.test.ts", test, "--update", "--testNamePattern", "openapi\\.json|getStorefrontOrderTimeline");
-  expect(stdout).toMatch(/Tests {2}7 passed/);
+  const { stdout } = await vitest(
+    "test/generated.test.ts",
+    test,
+    "--update",
+    "--testNamePattern",
+    "openapi\\.json|README|getStorefrontOrderTimeline",
+  );
+  expect(stdout).toMatch(/Tests {2}8 passed/);
 
   const after = filesOf(folder);
   const changed = [...after].filter(([path, text]) => before.get(path) !== text).map(([path]) => path);
-  expect([changed.toSorted(), after.size]).toEqual([[document, test, "schema/openapi.json"].toSorted(), before.size + 2]);
+  expect([changed.toSorted(), after.size]).toEqual([[document, test, "README.md", "schema/openapi.json"].toSorted(), before.size + 2]);
   const { paths } = JSON.parse(after.get("schema/openapi.json") ?? "") as { paths: Record<string, { get: { operationId: string } }> };
   expect(paths["/api/v1/open/storefront/orders/{orderId}/timeline"]?.get.operationId).toBe("getStorefrontOrderTimeline");
 }, 300_000);

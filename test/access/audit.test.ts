@@ -105,7 +105,7 @@ describeOnBoth("the audit trail", (open) => {
   });
 });
 
-it("has an actor for whoever runs a merchant and for apps, and none for buyers", () => {
+it("an audit entry has an actor for whoever runs a merchant and for apps, and none for buyers", () => {
   const installation = { installationId: "ins_1", appId: "app_1", merchantId: "mer_1", scopes: new Set<never>(), suspended: null };
   expect(auditedActor({ kind: "api_key", apiKeyId: "key_1", keyPrefix: "cpk", ...installation })).toEqual({ actor: "api_key", actorId: "key_1" });
   expect(auditedActor({ kind: "oauth", grantId: "grt_1", clientId: "oac_1", ...installation })).toEqual({ actor: "oauth_client", actorId: "grt_1" });

@@ -17,7 +17,7 @@ it("reads the parameters that a hash was made with: one of the reference impleme
   expect(await matchesPassword("Password", theirs)).toBe(false);
 });
 
-it("takes a password for the same however its letters are composed", async () => {
+it("the check of passwords takes a password for the same however its letters are composed", async () => {
   expect(await matchesPassword("cafe\u0301 au lait", await hashPassword("caf\u00e9 au lait"))).toBe(true);
 });
 
@@ -26,7 +26,7 @@ it("matches nothing where nothing is stored, and throws on what is no hash", asy
   await expect(matchesPassword("password", "plain text")).rejects.toThrow("PHC");
 });
 
-it("lets so many wait and sends the others away at once, with nothing done", async () => {
+it("the check of passwords lets so many wait and sends the others away at once, with nothing done", async () => {
   const asked = await Promise.allSettled(Array.from({ length: 40 }, () => hashPassword("a long enough password")));
   const refused = asked.flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
   expect(refused).toHaveLength(6);

@@ -32,7 +32,7 @@ function filesOfRepository(): string[] {
   return listed.split("\0").filter((file) => file !== "" && existsSync(join(root, file)));
 }
 
-it("has no API key, no internal token and no webhook secret of ours that is whole", () => {
+it("the repository has no API key, no internal token and no webhook secret of ours that is whole", () => {
   const files = filesOfRepository();
   expect(files.length).toBeGreaterThan(500);
   expect(files).toEqual(expect.arrayContaining([".gitignore", ".npmrc", "package.json"]));

@@ -123,7 +123,7 @@ it.each([
   ]);
 });
 
-it("tells what is wrong where it is typed, asks for what another country has, and leads back by canceling", async () => {
+it("the checkout page tells what is wrong where it is typed, asks for what another country has, and leads back by canceling", async () => {
   const checkout = await shop.openCheckout({ country: "US", locale: "en-US" });
   const page = await (await browser.open()).newPage();
   await page.goto(checkout.url);
@@ -224,7 +224,7 @@ it("Back does not lead forward again", async () => {
 
 const rooms = (["light", "dark"] as const).flatMap((colorScheme) => [360, 1200].map((width) => ({ colorScheme, width })));
 
-it.each(rooms)("can be used by everybody: $colorScheme, $width wide", async ({ colorScheme, width }) => {
+it.each(rooms)("the checkout page can be used by everybody: $colorScheme, $width wide", async ({ colorScheme, width }) => {
   const checkout = await shop.openCheckout({ locale: width === 360 ? "de-DE" : "en-GB", quantity: 3 });
   const page = await (await browser.open({ colorScheme, viewport: { width, height: 800 } })).newPage();
   await page.goto(checkout.url);

@@ -18,7 +18,7 @@ import {
 
 const office = useOffice();
 
-it("says at the field what is wrong, keeps what was typed, and sends the same intent with the same key", async () => {
+it("the console says at the field what is wrong, keeps what was typed, and sends the same intent with the same key", async () => {
   const page = await signIn(office(), "/endpoints");
   await button(page, "Register an endpoint").click();
   const input = page.getByLabel("Address", { exact: true });
@@ -51,7 +51,7 @@ it("says at the field what is wrong, keeps what was typed, and sends the same in
   expect(keys[0]).toMatch(/^[\da-f-]{36}$/);
 });
 
-it("makes a key by the keyboard alone, and gives the focus back", async () => {
+it("the console makes a key by the keyboard alone, and gives the focus back", async () => {
   const page = await signIn(office(), "/keys");
   const opener = button(page, "Create a key");
   await opener.waitFor();
@@ -86,7 +86,7 @@ it("makes a key by the keyboard alone, and gives the focus back", async () => {
   expect(await rows(page).filter({ hasText: "By hand" }).innerText()).not.toContain("webhooks:read");
 });
 
-it("has an address, a title and a heading for each page, and goes back where somebody was", async () => {
+it("the console has an address, a title and a heading for each page, and goes back where somebody was", async () => {
   const page = await signIn(office(), "/keys?installation=ins_nothing");
   expect([new URL(page.url()).pathname, await page.title()]).toEqual(["/console/keys", "API keys – Console"]);
   await goTo(page, "Installations");
@@ -105,7 +105,7 @@ it("has an address, a title and a heading for each page, and goes back where som
   await page.getByText("There is no such endpoint, or it was deleted.").waitFor();
 });
 
-it("shows what an app asked, and leads from an error to what it means", async () => {
+it("the console shows what an app asked, and leads from an error to what it means", async () => {
   expect((await callWith(office(), office().demo.keys.full, "storefront/carts/cart_nothing")).status).toBe(404);
   expect((await callWith(office(), office().demo.keys.full, "identity")).status).toBe(200);
   const page = await signIn(office(), "/installations");
@@ -125,7 +125,7 @@ it("shows what an app asked, and leads from an error to what it means", async ()
   expect(await requests.getByText("getApiKeyIdentity").count()).toBe(0);
 });
 
-it("ends what an OAuth client was let do", async () => {
+it("the console ends what an OAuth client was let do", async () => {
   const { app, demo } = office();
   const { clientId } = await insertGrant({ database: app.database, demo, clock: app.services.clock });
   const page = await signIn(office(), "/installations");
@@ -139,7 +139,7 @@ it("ends what an OAuth client was let do", async () => {
   expect(await grant.getByRole("button").count()).toBe(0);
 });
 
-it("says of what it asks by itself that nobody has done anything", async () => {
+it("the console says of what it asks by itself that nobody has done anything", async () => {
   const page = await signIn(office());
   await registerEndpoint(page, `${office().receiver.url}/quiet`);
   await page.getByText("Live", { exact: true }).waitFor();
@@ -194,7 +194,7 @@ it.each(views)("shuts nobody out of any page: $name", async ({ name, options }) 
   await settle("delivery");
 });
 
-it("has asked nothing of other machines, and has nothing to complain about", () => {
+it("the console has asked nothing of other machines, and has nothing to complain about", () => {
   expect(office().browser.outside).toEqual([]);
   expect(office().browser.complaints.filter((text) => !text.includes("net::ERR_FAILED"))).toEqual([]);
 });

@@ -19,7 +19,7 @@ import {
 
 const office = useOffice();
 
-it("takes a key from its making to its end, and shows a webhook as it arrives, is replayed and fails", async () => {
+it("the console takes a key from its making to its end, and shows a webhook as it arrives, is replayed and fails", async () => {
   const page = await signIn(office());
   await heading(page, "Overview").waitFor();
   await page.getByText(/there is nothing to do/).waitFor();
@@ -89,7 +89,7 @@ it("takes a key from its making to its end, and shows a webhook as it arrives, i
   await heading(page, "Sign in").waitFor();
 });
 
-it("shows each attempt of a delivery, and replays from there", async () => {
+it("the console shows each attempt of a delivery, and replays from there", async () => {
   const page = await signIn(office(), `/deliveries/${office().demo.webhooks.deliveries.exhausted}`);
   await page.getByText("Exhausted").first().waitFor();
   expect(await page.getByRole("table", { name: "Attempts, the first one first" }).locator("tbody tr").count()).toBe(10);
@@ -105,7 +105,7 @@ it("shows each attempt of a delivery, and replays from there", async () => {
   await expect.poll(() => rows(page).count()).toBe(1);
 });
 
-it("does everything to an endpoint: changes it, gives it a new secret, switches it off and on, and deletes it", async () => {
+it("the console does everything to an endpoint: changes it, gives it a new secret, switches it off and on, and deletes it", async () => {
   const page = await signIn(office());
   const url = `${office().receiver.url}/second`;
   await registerEndpoint(page, url);
@@ -175,7 +175,7 @@ it("suspends and resumes an installation, and changes what it may do", async () 
   await page.locator(".facts").getByText("checkout:quote").waitFor();
 });
 
-it("has asked nothing of other machines, and has nothing to complain about", () => {
+it("the console has asked nothing of other machines, and has nothing to complain about", () => {
   expect(office().browser.outside).toEqual([]);
   expect(office().browser.complaints.filter((text) => !text.includes("net::ERR_FAILED"))).toEqual([]);
 });

@@ -11,6 +11,7 @@ import type { DemoFile } from "#demo/demo-file.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
 import { launchBrowser, type WatchedBrowser } from "./watched-browser.ts";
+import { operationCount } from "#test/gateway/contract-table.ts";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -68,14 +69,14 @@ describe("finding one's way", () => {
   it("finds operations by words of their names, methods and paths", async () => {
     const page = await open("/docs");
     const shown = (): Promise<string[]> => contentsOf(page).locator("li:visible .operation").allInnerTexts();
-    expect(await shown()).toHaveLength(20);
+    expect(await shown()).toHaveLength(operationCount);
     await page.getByLabel("Find").fill("cart put");
     expect(await shown()).toEqual(["setPublicCartAddress", "applyPublicCartPromotion"].toSorted((a, b) => (a < b ? 1 : -1)));
     expect(await page.locator("#filter-count").innerText()).toBe("2 found");
     await page.getByLabel("Find").fill("signature-fixture");
     expect(await shown()).toEqual(["getInstallationWebhookSignatureFixture"]);
     await page.getByLabel("Find").fill("");
-    expect(await shown()).toHaveLength(20);
+    expect(await shown()).toHaveLength(operationCount);
   });
 
   it("can be gone by the keyboard: past the header to the text, with the focus in sight", async () => {
@@ -92,7 +93,7 @@ describe("finding one's way", () => {
     expect(focused).toEqual({ isInText: true, outline: "3px" });
   });
 
-  it("works without scripts, which leaves out what they do", async () => {
+  it("reads as a whole without scripts, which leaves out only what scripts do", async () => {
     const page = await open("/docs", { javaScriptEnabled: false });
     await contentsOf(page).getByRole("link", { name: "getPublicCart" }).click();
     await page.waitForURL("**/docs/operations/getPublicCart");
@@ -199,7 +200,7 @@ describe("trying an operation", () => {
   });
 });
 
-it("copies an example", async () => {
+it("the copy button of an example puts its text on the clipboard", async () => {
   const page = await open("/docs/operations/getPublicCart");
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin: address });
   await page.getByRole("button", { name: "Copy: curl" }).click();
@@ -237,7 +238,7 @@ it.each([
   { colorScheme: "dark", width: 1280 },
   { colorScheme: "light", width: 360 },
   { colorScheme: "dark", width: 360 },
-] as const)("can be read by everybody: $colorScheme, $width wide", async ({ colorScheme, width }) => {
+] as const)("the reference can be read by everybody: $colorScheme, $width wide", async ({ colorScheme, width }) => {
   const page = await open("/docs", { colorScheme, viewport: { width, height: 800 } });
   for (const path of pages) {
     await page.goto(`${address}${path}`);

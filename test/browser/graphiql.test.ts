@@ -90,7 +90,7 @@ it("asks for a token, says when it is wrong, and then runs what it opens with an
   await picture(page, "ran");
 });
 
-it("goes without a token when the dialog is left, asks again when something is run, and forgets one when told to", async () => {
+it("GraphiQL goes without a token when the dialog is left, asks again when something is run, and forgets one when told to", async () => {
   const page = await open();
   await page.getByRole("dialog").waitFor();
   await page.keyboard.press("Escape");
@@ -109,7 +109,7 @@ it("goes without a token when the dialog is left, asks again when something is r
   await page.getByRole("button", { name: /^Token… operator, whole platform/ }).waitFor();
 });
 
-it("gives up what was run when the dialog is left: it is not sent once a token comes", async () => {
+it("GraphiQL gives up what was run when the dialog is left: it is not sent once a token comes", async () => {
   const page = await open();
   await page.getByRole("dialog").waitFor();
   await page.keyboard.press("Escape");
@@ -127,7 +127,7 @@ it("gives up what was run when the dialog is left: it is not sent once a token c
   expect(sent.filter((body) => !/IntrospectionQuery|WhoAmI/.test(body))).toEqual([]);
 });
 
-it("sends an authorization typed among the headers as it is, and keeps its token when that one is refused", async () => {
+it("GraphiQL sends an authorization typed among the headers as it is, and keeps its token when that one is refused", async () => {
   const page = await openWith("analyst");
   await putInto(page, "headers.json", '{ "Authorization": "Bearer cit_admin_typed" }');
   const asked = page.waitForRequest((request) => request.method() === "POST" && request.headers()["authorization"]?.endsWith("typed") === true);
@@ -186,7 +186,7 @@ it("picks an example for the role of the token, which opens in a tab of its own 
   await expect.poll(() => textOf(page, ".graphiql-editor-tool .view-lines >> nth=0")).toContain("sund-4-family-tent");
 });
 
-it("says by how much a query is over the limit, and what is wrong with one that is no query", async () => {
+it("GraphiQL says by how much a query is over the limit, and what is wrong with one that is no query", async () => {
   const page = await openWith("analyst");
   await page.getByRole("button", { name: "New tab" }).click();
   const put = (text: string): Promise<void> => putInto(page, "operation.graphql", text);
@@ -202,7 +202,7 @@ it("says by how much a query is over the limit, and what is wrong with one that 
   await expect.poll(() => statusOf(page)).toMatch(/^\d errors?, nothing was run · /);
 });
 
-it.each(["light", "dark"] as const)("is readable and reachable in %s, also on a phone", async (colorScheme) => {
+it.each(["light", "dark"] as const)("GraphiQL is readable and reachable in %s, also on a phone", async (colorScheme) => {
   const page = await openWith("analyst", { colorScheme });
   await page.locator(".graphiql-query-editor .view-line").first().waitFor();
   expect(await axeFaults(page, notOurs)).toEqual([]);

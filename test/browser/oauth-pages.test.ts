@@ -74,7 +74,7 @@ const back = "Back in the app";
 it.each([
   { how: "with scripts", javaScriptEnabled: true },
   { how: "without scripts", javaScriptEnabled: false },
-])("lets an app in for what stays ticked, after a wrong password: $how", async ({ javaScriptEnabled }) => {
+])("the sign-in and consent page lets an app in for what stays ticked, after a wrong password: $how", async ({ javaScriptEnabled }) => {
   const asked = await oauthApp.ask("catalog:read checkout:quote webhooks:read");
   const page = await open(await browser.open({ javaScriptEnabled }), asked.url);
   expect([await page.title(), await headingOf(page)]).toEqual(["Sign in", "Sign in"]);
@@ -123,7 +123,7 @@ it.each([
   });
 });
 
-it("lets an app in by the keyboard alone, always showing where it is", async () => {
+it("the sign-in and consent page lets an app in by the keyboard alone, always showing where it is", async () => {
   const asked = await oauthApp.ask("catalog:read webhooks:read");
   const page = await open(await browser.open(), asked.url);
   const tab = async (): Promise<string> => {
@@ -185,7 +185,7 @@ it.each([
   await expect(asked.tokens()).rejects.toMatchObject({ error: "access_denied" });
 });
 
-it("is nobody's but the window's in which it began", async () => {
+it("the sign-in and consent page is nobody's but the window's in which it began", async () => {
   const asked = await oauthApp.ask("catalog:read");
   const page = await open(await browser.open(), asked.url);
   const stranger = await browser.open();
@@ -209,7 +209,7 @@ it("is nobody's but the window's in which it began", async () => {
   expect(await headingOf(page)).toBe("This sign-in has ended");
 });
 
-it("keeps two that stand open side by side apart, and takes a hasty double click once", async () => {
+it("the sign-in and consent page keeps two that stand open side by side apart, and takes a hasty double click once", async () => {
   const context = await browser.open();
   const [one, other] = [await oauthApp.ask("catalog:read"), await oauthApp.ask("webhooks:read")];
   const [first, second] = [await open(context, one.url), await open(context, other.url)];
@@ -222,7 +222,7 @@ it("keeps two that stand open side by side apart, and takes a hasty double click
   expect((await other.tokens()).scope).toBe("webhooks:read");
 });
 
-it("lets somebody else sign in instead", async () => {
+it("the sign-in and consent page lets somebody else sign in instead", async () => {
   const asked = await oauthApp.ask("catalog:read");
   const page = await open(await browser.open(), asked.url);
   await signIn(page);
@@ -268,16 +268,19 @@ it.each([
   { colorScheme: "light", width: 360, names: "short" },
   { colorScheme: "dark", width: 360, names: "short" },
   { colorScheme: "light", width: 320, names: "long" },
-] as const)("can be read by everybody: $colorScheme, $width wide, $names names", async ({ colorScheme, width, names }) => {
-  const page = await (await browser.open({ colorScheme, viewport: { width, height: 720 } })).newPage();
-  const person = names === "long" ? await nameAtLength() : demo.staff;
-  for await (const [name, heading] of everyPage(page, person)) {
-    expect(await headingOf(page)).toContain(heading);
-    expect([name, await pageFaults(page)]).toEqual([name, []]);
-    expect(await page.locator("main").evaluate((main) => getComputedStyle(main).backgroundColor)).toBe(grounds[colorScheme]);
-    await keepLook(page, `${name}-${colorScheme}-${width}`);
-  }
-});
+] as const)(
+  "the sign-in and consent page can be read by everybody: $colorScheme, $width wide, $names names",
+  async ({ colorScheme, width, names }) => {
+    const page = await (await browser.open({ colorScheme, viewport: { width, height: 720 } })).newPage();
+    const person = names === "long" ? await nameAtLength() : demo.staff;
+    for await (const [name, heading] of everyPage(page, person)) {
+      expect(await headingOf(page)).toContain(heading);
+      expect([name, await pageFaults(page)]).toEqual([name, []]);
+      expect(await page.locator("main").evaluate((main) => getComputedStyle(main).backgroundColor)).toBe(grounds[colorScheme]);
+      await keepLook(page, `${name}-${colorScheme}-${width}`);
+    }
+  },
+);
 
 async function nameAtLength(): Promise<DemoFile["staff"]> {
   const email = `${"accounts.receivable".repeat(3)}@a-shop-with-as-long-a-name-as-this.example`;

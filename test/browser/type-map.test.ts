@@ -71,7 +71,7 @@ it("puts a chosen type into the middle, with what leads to it on the left and wh
   await expect.poll(() => placeOf(page)).toBe("Return");
 });
 
-it("tells in words what the picture shows: fields with their arguments, what leads here, enums, inputs and mutations too", async () => {
+it("the map of types tells in words what the picture shows: fields with their arguments, what leads here, enums, inputs and mutations too", async () => {
   const page = await open("#Query");
   const orders = page.locator(".parts > li").filter({ has: page.locator("code.part", { hasText: /^orders$/ }) });
   expect(await orders.getByRole("link").allInnerTexts()).toEqual(expect.arrayContaining(["OrderConnection!", "OrderStatus"]));
@@ -83,7 +83,7 @@ it("tells in words what the picture shows: fields with their arguments, what lea
   await expect.poll(() => page.locator(".ways li").allInnerTexts()).toEqual(["Mutation.returnRequest(input)"]);
 });
 
-it("finds types and fields by their names, with the keyboard alone", async () => {
+it("the map of types finds types and fields by their names, with the keyboard alone", async () => {
   const page = await open();
   const search = page.getByLabel("Find a type or a field");
   await search.focus();
@@ -98,14 +98,14 @@ it("finds types and fields by their names, with the keyboard alone", async () =>
   await page.getByText("Nothing has this name.").waitFor();
 });
 
-it("says so where a link leads to a type that is no more", async () => {
+it("the map of types says so where a link leads to a type that is no more", async () => {
   const page = await open("#Ordre");
   await page.getByText("The schema has no type of this name.").waitFor();
   await page.getByRole("link", { name: "All areas" }).click();
   await expect.poll(() => placeOf(page)).toBe("All areas");
 });
 
-it.each(["light", "dark"] as const)("is readable and reachable in %s, also on a phone", async (colorScheme) => {
+it.each(["light", "dark"] as const)("the map of types is readable and reachable in %s, also on a phone", async (colorScheme) => {
   const page = await open("", { colorScheme });
   for (const hash of ["", "#Order", "#area:Promotions"]) {
     await page.goto(`${service.address}/graphql/map${hash}`);

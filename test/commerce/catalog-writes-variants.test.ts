@@ -240,10 +240,12 @@ describeOnBoth("variants", (open) => {
   });
 });
 
-describe("gtin", () => {
-  it.each(["96385074", "036000291452", "4006381333931", "10614141000415"])("takes %s", (gtin) => expect(isGtin(gtin)).toBe(true));
+describe("the GTIN of a variant", () => {
+  it.each(["96385074", "036000291452", "4006381333931", "10614141000415"])("may be %s, whose check digit is right", (gtin) =>
+    expect(isGtin(gtin)).toBe(true),
+  );
   it.each(["96385075", "036000291453", "4006381333932", "10614141000416", "400638133393", "400638133393a", "", "4006381333931\n"])(
-    "refuses %j",
+    "is refused if it is %j, by its length, signs or check digit",
     (gtin) => expect(isGtin(gtin)).toBe(false),
   );
 });

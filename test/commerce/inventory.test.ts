@@ -149,7 +149,7 @@ describeOnBoth("stockAdjust", (open, engine) => {
     [{ delta: 2_000_000_000, reason: "correction" as const }, "body /delta too_large"],
     [{ delta: 1, reason: "sold" as "lost" }, "body /reason not_allowed"],
     [{ delta: 1, reason: "lost" as const, note: "\u0000" }, "body /note control_character"],
-  ])("refuses %j", async (input, detail) => {
+  ])("refuses the input %j with the field and the rule", async (input, detail) => {
     const { variantId } = await makePublished(world);
     expect(await world.refusal(adjustStock, { variantId, ...input })).toEqual({ code: "invalid_field", details: [detail], conflict: null });
   });

@@ -24,7 +24,7 @@ async function deadPid(): Promise<number> {
   return child.pid ?? 0;
 }
 
-it("names the process that holds it, is for its owner's eyes, and is gone when given back", () => {
+it("the lock of a folder names the process that holds it, is for its owner's eyes, and is gone when given back", () => {
   const release = lockFolder(folder);
   expect(lockOf()).toEqual({ pid: process.pid, startedAt: expect.stringMatching(/^\d+$/) as unknown });
   expect(statSync(join(folder, "lock")).mode & 0o777).toBe(0o600);
@@ -34,7 +34,7 @@ it("names the process that holds it, is for its owner's eyes, and is gone when g
   lockFolder(folder)();
 });
 
-it("is refused while it is held, naming folder and process", () => {
+it("the lock of a folder is refused while it is held, naming folder and process", () => {
   const release = lockFolder(folder);
   const expected = `DATA_DIR ${folder} is in use by process ${process.pid}: stop it, or choose another DATA_DIR.`;
   expect(() => lockFolder(folder)).toThrow(new FolderInUse(expected));
@@ -42,7 +42,7 @@ it("is refused while it is held, naming folder and process", () => {
   release();
 });
 
-it("is refused while another process lives that holds it", async () => {
+it("the lock of a folder is refused while another process lives that holds it", async () => {
   const child = spawn(process.execPath, ["--eval", "process.stdin.resume()"], { stdio: ["pipe", "ignore", "ignore"] });
   try {
     await once(child, "spawn");
@@ -64,7 +64,7 @@ it.each([
   ["nobody: half a file", () => Promise.resolve('{"pid":')],
   ["nobody: an empty file", () => Promise.resolve("")],
   ["nobody: no pid", () => Promise.resolve({ pid: "x" })],
-])("is taken over from %s", async (_name, left) => {
+])("the lock of a folder is taken over from %s", async (_name, left) => {
   writeLock(await left());
   const release = lockFolder(folder);
   expect(lockOf().pid).toBe(process.pid);
@@ -79,7 +79,7 @@ it("that was taken over is not given back by who lost it", () => {
   expect(lockOf().pid).toBe(process.ppid);
 });
 
-it("is given back when the database cannot be opened, and when it is closed", async () => {
+it("the lock of a folder is given back when the database cannot be opened, and when it is closed", async () => {
   writeFileSync(join(folder, "database"), "no folder");
   expect(await openDatabase({ folder }).catch(() => "refused")).toBe("refused");
   expect(existsSync(join(folder, "lock"))).toBe(false);
@@ -90,7 +90,7 @@ it("is given back when the database cannot be opened, and when it is closed", as
   expect(existsSync(join(folder, "lock"))).toBe(false);
 });
 
-it("says of a folder that cannot be made which setting names it", async () => {
+it("the lock of a folder says of a folder that cannot be made which setting names it", async () => {
   writeFileSync(join(folder, "file"), "");
   const inside = join(folder, "file", "data");
   await expect(openDatabase({ folder: inside })).rejects.toThrow(FolderUnusable);

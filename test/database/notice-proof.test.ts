@@ -37,7 +37,7 @@ function connect(): Connection {
   return { proof, told, said, state, beat };
 }
 
-it("is given by what is heard, and asked for every ten seconds", async () => {
+it("the proof of notices is given by what is heard, and asked for every ten seconds", async () => {
   const { proof, told, said, beat } = connect();
   expect(proof.isGiven()).toBe(false);
   await beat(250);
@@ -49,7 +49,7 @@ it("is given by what is heard, and asked for every ten seconds", async () => {
   expect(said).toEqual([]);
 });
 
-it("is lost when what was told is not heard although the connection answers, said once, and regained when it is", async () => {
+it("the proof of notices is lost when what was told is not heard although the connection answers, said once, and regained when it is", async () => {
   const { proof, said, state, beat } = connect();
   await beat(250);
   state.isDeaf = true;
@@ -67,7 +67,7 @@ it("is lost when what was told is not heard although the connection answers, sai
   expect([proof.isGiven(), said]).toEqual([false, ["deaf", "regained", "deaf"]]);
 });
 
-it("is not lost at once when nothing can be told, tried again every second, and over after 30 seconds", async () => {
+it("the proof of notices is not lost at once when nothing can be told, tried again every second, and over after 30 seconds", async () => {
   const { proof, told, said, state, beat } = connect();
   await beat(250);
   state.canTell = false;
@@ -82,7 +82,7 @@ it("is not lost at once when nothing can be told, tried again every second, and 
   expect([proof.isGiven(), said]).toEqual([true, ["regained"]]);
 });
 
-it("is judged by nothing but an answer to a question from after the commit", async () => {
+it("the proof of notices is judged by nothing but an answer to a question from after the commit", async () => {
   const { proof, said, state } = connect();
   state.isDeaf = true;
   const before = performance.now();
@@ -94,7 +94,7 @@ it("is judged by nothing but an answer to a question from after the commit", asy
   expect(said).toEqual(["deaf"]);
 });
 
-it("is asked for anew on another connection, and is none for what others told", async () => {
+it("the proof of notices is asked for anew on another connection, and is none for what others told", async () => {
   const { proof, told, state, beat } = connect();
   await beat(250);
   proof.forget();

@@ -51,14 +51,14 @@ async function becomes(isCurrent: boolean, { listening }: Heard): Promise<void> 
 const cut = (): Promise<unknown> =>
   sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen %'`.execute(database.db);
 
-it("is current only after it was said that something may have been missed", async () => {
+it("the channel of notices is current only after it was said that something may have been missed", async () => {
   const heard = await hear();
   expect(heard.listening.isCurrent()).toBe(false);
   await becomes(true, heard);
   expect(heard.notices).toEqual([{ payload: "", isCurrent: false }]);
 });
 
-it("hears what is told in a transaction once it is committed, and never what is rolled back", async () => {
+it("the channel of notices hears what is told in a transaction once it is committed, and never what is rolled back", async () => {
   const heard = await hear();
   await becomes(true, heard);
   await database.script(async (run) => {
@@ -72,7 +72,7 @@ it("hears what is told in a transaction once it is committed, and never what is 
   await expect.poll(heard.payloads).toEqual(["", "at once", "kept", "last"]);
 });
 
-it("is not current while its connection is away, and says so before it is again", async () => {
+it("the channel of notices is not current while its connection is away, and says so before it is again", async () => {
   const heard = await hear();
   await becomes(true, heard);
   await cut();
@@ -87,7 +87,7 @@ it("is not current while its connection is away, and says so before it is again"
   await expect.poll(heard.payloads).toEqual(["", "", "heard"]);
 });
 
-it("is not current while the connection is silent, and has then heard all that was told meanwhile", async () => {
+it("the channel of notices is not current while the connection is silent, and has then heard all that was told meanwhile", async () => {
   const proxy = await startCuttingProxy(Number(new URL(url).port));
   ends.push(() => proxy.stop());
   const through = new URL(url);
@@ -103,7 +103,7 @@ it("is not current while the connection is silent, and has then heard all that w
   expect(heard.payloads()).toEqual(["", "in silence"]);
 });
 
-it("gives up a connection that stays silent, and opens another", async () => {
+it("the channel of notices gives up a connection that stays silent, and opens another", async () => {
   const proxy = await startCuttingProxy(Number(new URL(url).port));
   ends.push(() => proxy.stop());
   const through = new URL(url);
@@ -118,7 +118,7 @@ it("gives up a connection that stays silent, and opens another", async () => {
   expect(heard.payloads()).toEqual(["", ""]);
 });
 
-it("is not current where the connection answers and nothing that is told arrives, says so, and is current once it does", async () => {
+it("the channel of notices is not current where the connection answers and nothing that is told arrives, says so, and is current once it does", async () => {
   const proxy = await startCuttingProxy(Number(new URL(url).port));
   ends.push(() => proxy.stop());
   const through = new URL(url);
@@ -142,14 +142,14 @@ it("is not current where the connection answers and nothing that is told arrives
   expect(proxy.opened()).toBe(1);
 }, 90_000);
 
-it("is not told of what processes tell to hear themselves", async () => {
+it("the channel of notices is not told of what processes tell to hear themselves", async () => {
   const [one, other] = [await hear(), await hear()];
   await becomes(true, one);
   await becomes(true, other);
   expect([one.payloads(), other.payloads()]).toEqual([[""], [""]]);
 });
 
-it("is not current after its end", async () => {
+it("the channel of notices is not current after its end", async () => {
   const heard = await hear();
   await becomes(true, heard);
   await heard.listening.stop();

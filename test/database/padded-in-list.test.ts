@@ -8,14 +8,14 @@ const world = useWorld("pglite");
 const textOf = (ids: readonly string[]): string => sql`${paddedInList(ids)}`.compile(world().database.db).sql;
 const ids = (length: number): string[] => Array.from({ length }, (_, index) => `id ${index}`);
 
-it("has one text for each power of two, and one for all that is longer than 256 or empty", () => {
+it("a padded list of values has one text for each power of two, and one for all that is longer than 256 or empty", () => {
   const texts = new Set(Array.from({ length: 300 }, (_, length) => textOf(ids(length))));
   expect(texts.size).toBe(10);
   expect(textOf(ids(3))).toBe("in ($1, $2, $3, $4)");
   expect(textOf(ids(257))).toBe("= any($1::text[])");
 });
 
-it.each([0, 1, 2, 3, 5, 256, 257])("finds each of %d once, and no other", async (length) => {
+it.each([0, 1, 2, 3, 5, 256, 257])("a padded list of values finds each of %d once, and no other", async (length) => {
   const rows = await sql<{ id: string }>`
     select 'id ' || n as id from generate_series(0, 299) as n where 'id ' || n ${paddedInList(ids(length))} order by n`.execute(world().database.db);
   expect(rows.rows.map(({ id }) => id)).toEqual(ids(length));

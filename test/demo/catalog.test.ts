@@ -13,7 +13,7 @@ const isPublished = ({ status }: CatalogEntry): boolean => status === undefined;
 const slugsOf = (categories: readonly CategoryEntry[]): string[] => categories.flatMap(({ slug, children }) => [slug, ...slugsOf(children ?? [])]);
 const depthOf = (categories: readonly CategoryEntry[]): number => Math.max(0, ...categories.map(({ children }) => 1 + depthOf(children ?? [])));
 
-it("shows 60 products of the first merchant and 8 of the second, and keeps drafts and archived ones out of sight", () => {
+it("the demo shows 60 products of the first merchant and 8 of the second, and keeps drafts and archived ones out of sight", () => {
   expect(entriesOf(store).filter(isPublished)).toHaveLength(60);
   expect(entriesOf(roastery).filter(isPublished)).toHaveLength(8);
   expect(new Set(entriesOf(store).map(({ status }) => status))).toEqual(new Set([undefined, "draft", "archived"]));
@@ -103,7 +103,7 @@ describe.each([
   });
 });
 
-it("has a category tree of three levels", () => {
+it("the demo has a category tree of three levels", () => {
   expect(depthOf(store.categories)).toBe(3);
 });
 
@@ -150,7 +150,7 @@ it.each([
   [{ options: [{ code: "shade", choices: ["moss"] }] }, '"shade" is not in labels.options.'],
   [{ attributes: [{ code: "scent", value: 1, unit: null }] }, '"scent" is not in labels.attributes.'],
   [{ slugJa: undefined }, "A product with a Japanese title needs slugJa."],
-])("refuses a catalogue in which a product has %j, and names file, entry and rule", (wrong, rule) => {
+])("the demo refuses a catalogue in which a product has %j, and names file, entry and rule", (wrong, rule) => {
   const family = { care: { en: "Care", de: "Pflege" }, entries: [{ ...first, ...wrong }] };
   const parse = (): unknown => parseDemoData.catalog(JSON.stringify({ labels, families: { tents: family } }));
   expect(parse).toThrow("src/demo/data/catalog.json breaks a rule");

@@ -63,13 +63,13 @@ it("reads back what was written, from a file that only its owner may read", () =
   expect(readdirSync(folder)).toEqual(["demo.json"]);
 });
 
-it("takes the place of a file that others could read", () => {
+it("demo.json takes the place of a file that others could read", () => {
   writeFileSync(demoFilePath(folder), "{}", { mode: 0o644 });
   writeDemoFile(folder, demo);
   expect(statSync(demoFilePath(folder)).mode & 0o777).toBe(0o600);
 });
 
-it("says that there is none where there is none", () => {
+it("demo.json says that there is none where there is none", () => {
   expect(readDemoFile(folder)).toBeUndefined();
   expect(refreshDemoFile(folder, "http://127.0.0.1:5000")).toBeUndefined();
   expect(readdirSync(folder)).toEqual([]);
@@ -94,7 +94,7 @@ it.each([
   expect(readDemoFile(folder)).toEqual(earlier);
 });
 
-it.each(["", "{", "null", '{"baseUrl":1}'])("says so when the file is damaged: %j", (text) => {
+it.each(["", "{", "null", '{"baseUrl":1}'])("demo.json says so when the file is damaged: %j", (text) => {
   writeFileSync(demoFilePath(folder), text);
   expect(() => refreshDemoFile(folder, "http://127.0.0.1:5000")).toThrow("demo.json is damaged");
   expect(readFileSync(demoFilePath(folder), "utf8")).toBe(text);

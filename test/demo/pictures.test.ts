@@ -20,7 +20,7 @@ it("draws every motif, in the colour and from the side that the name says", () =
   expect(new Set(["", "-detail", "-scene"].map((view) => demoPicture(`jacket-any-brick${view}`))).size).toBe(3);
 });
 
-it("is a square SVG of 800 pixels without script, style or anything from elsewhere", () => {
+it("a demo picture is a square SVG of 800 pixels without script, style or anything from elsewhere", () => {
   for (const motif of motifs) {
     const picture = demoPicture(`${motif}-x-scene`);
     expect(picture).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" width="800" height="800" viewBox="0 0 800 800" role="img">.*<\/svg>$/);
@@ -39,6 +39,6 @@ it.each(["", "x", `"><script>alert(1)</script>`, "__proto__", "toString-construc
   },
 );
 
-it("is found under /media/demo", () => {
+it("the path of a picture is its name under /media/demo", () => {
   expect(picturePath("tent-x")).toBe("/media/demo/tent-x.svg");
 });

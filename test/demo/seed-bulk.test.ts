@@ -23,7 +23,7 @@ const place: BulkPlace = {
   seed: 1,
 };
 
-it("lets each word of a title match 500 to 5 000 of 100 000 products", () => {
+it("the bulk catalogue lets each word of a title match 500 to 5 000 of 100 000 products", () => {
   const words = new Map<string, number>();
   for (let number = 1; number <= 20_000; number += 1) {
     const title = bulkProduct(number, place).productTranslation[0]?.title.toLowerCase() ?? "";
@@ -41,7 +41,7 @@ it("writes prices as price tags do, in the minor units of each currency", () => 
   expect(price[0]?.amountMinor).toBeGreaterThan(100);
 });
 
-it("makes the same product from the same seed and number, and another one from another seed", () => {
+it("the bulk catalogue makes the same product from the same seed and number, and another one from another seed", () => {
   expect(contentOf(1)).toEqual(contentOf(1));
   expect(contentOf(1)).not.toEqual(contentOf(2));
 });

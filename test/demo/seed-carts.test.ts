@@ -14,7 +14,7 @@ import type { Answer } from "#test/support/world.ts";
 
 const dayMs = 86_400_000;
 
-it.each(demoSales().promotions)("has promotions that a merchant could have made: $titles.en", ({ kind, values, titles }) => {
+it.each(demoSales().promotions)("the demo has promotions that a merchant could have made: $titles.en", ({ kind, values, titles }) => {
   expect(ruleFaults(kind, { ...noValues, ...values })).toEqual([]);
   expect(Object.keys(titles)).toEqual(["en", "de", "ja"]);
 });

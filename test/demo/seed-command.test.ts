@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { runCommand, temporaryFolder } from "#test/support/process.ts";
 
-it("makes products, carts and orders of them, says so in JSON, and refuses a number that is none", async () => {
+it("the command seed makes products, carts and orders of them, says so in JSON, and refuses a number that is none", async () => {
   const environment = { DATA_DIR: join(temporaryFolder(), "data") };
   const seeded = await runCommand(["seed", "--products", "20", "--carts", "30", "--orders", "25", "--json"], environment);
   expect({ code: seeded.code, stderr: seeded.stderr }).toEqual({ code: 0, stderr: "" });

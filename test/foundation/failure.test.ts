@@ -44,7 +44,7 @@ const retryable = new Set([
 const statusesIn = (lists: Readonly<Record<number, string>>): [string, number][] =>
   Object.entries(lists).flatMap(([status, codes]) => codes.split(/\s+/).map((code): [string, number] => [code, Number(status)]));
 
-it("has the contract's codes with their statuses, the graph's, and no others", () => {
+it("the registry of failures has the contract's codes with their statuses, the graph's, and no others", () => {
   const shown = Object.entries(failureKinds).map(([code, { status }]) => [code, status]);
   expect(Object.fromEntries(shown)).toEqual(Object.fromEntries([...statusesIn(catalogue), ...statusesIn(ofTheGraph)]));
 });
@@ -57,11 +57,11 @@ it("calls retryable what the contract does, and says when but for a locked cart"
   }
 });
 
-it("gives every code a sentence for people", () => {
+it("the registry of failures gives every code a sentence for people", () => {
   for (const { text } of Object.values(failureKinds)) expect(text).toMatch(/^[A-Z\u00d7p].*\.$/);
 });
 
-it("makes the whole error body, nulls included", () => {
+it("the registry of failures makes the whole error body, nulls included", () => {
   const conflict = { resource: "cart", id: "cart_1", currentStatus: "active", currentVersion: 7, reason: null, data: {} };
   expect(toErrorBody(fail("cart_version_conflict", { conflict, cause: new Error("secret") }), "req_1", "https://api.test")).toEqual({
     code: "cart_version_conflict",
@@ -81,12 +81,12 @@ it("makes the whole error body, nulls included", () => {
   });
 });
 
-it("shows 20 details at most", () => {
+it("the registry of failures shows 20 details at most", () => {
   const details = Array.from({ length: 21 }, (_, index) => ({ in: "query", field: `p${index}`, code: "unknown", message: "." }) as const);
   expect(toErrorBody(fail("unknown_parameter", { details }), "req_1", "").details).toHaveLength(20);
 });
 
-it("keeps a failure what it is inside GraphQL's errors, and masks what it does not know", () => {
+it("the registry of failures keeps a failure what it is inside GraphQL's errors, and masks what it does not know", () => {
   const failure = fail("product_not_found");
   expect(toFailure(failure)).toBe(failure);
   expect(toFailure(new GraphQLError("x", { originalError: new GraphQLError("y", { originalError: failure }) }))).toBe(failure);

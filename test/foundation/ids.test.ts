@@ -11,11 +11,11 @@ it.each(kinds)("of a %s have the documented form", (kind) => {
   expect(isId(kind, id)).toBe(true);
 });
 
-it("have a prefix of their own for every kind of thing", () => {
+it("ids have a prefix of their own for every kind of thing", () => {
   expect(new Set(Object.values(prefixes)).size).toBe(kinds.length);
 });
 
-it("are unique: 100 000 of one millisecond", () => {
+it("ids are unique: 100 000 of one millisecond", () => {
   expect(new Set(Array.from({ length: 100_000 }, () => createId("product", 1_800_000_000_000))).size).toBe(100_000);
 });
 
@@ -49,6 +49,6 @@ it.each([
   ["one with a letter that is not used", "mer_01ky432e7wsvr05qhw7x98xpau"],
   ["one with a line break", "mer_01ky432e7wsvr05qhw7x98xpa0\n"],
   ["nothing", ""],
-])("are not mixed up: %s is no merchant's", (_name, text) => {
+])("ids are not mixed up: %s is no merchant's", (_name, text) => {
   expect(isId("merchant", text)).toBe(false);
 });

@@ -1,16 +1,35 @@
-/** The contract's tables of operations, written by hand from it. */
+/**
+ * The contract's operations, written by hand from the contract and not from the service, each with a valid request: the one list to which a new operation
+ * that stays in the contract is added.
+ */
+import type { Scope } from "#access/viewer.ts";
+import { callCart, makeCart } from "#test/operations/cart-calls.ts";
+import { makeSession } from "#test/operations/checkout-calls.ts";
+import { receiver } from "#test/operations/webhook-calls.ts";
+import { makeDelivery } from "#test/webhooks/delivery-rows.ts";
+import type { World } from "#test/support/world.ts";
+
+export interface CallParts {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: string;
+  readonly body?: unknown;
+}
 
 export interface ContractRow {
   readonly method: string;
   readonly path: string;
   readonly stability: "stable" | "candidate";
-  readonly scope: string;
+  readonly scope: Scope | "none";
   readonly idempotency: "none" | "required";
   readonly isAnonymous?: true;
   readonly body?: string;
   readonly response: string;
   /** Name, place and JSON type; all but those with `?` are required. */
   readonly parameters: readonly string[];
+  /** If an access token is required, whatever its scopes; an API key is refused. */
+  readonly credential?: "token";
+  /** Makes the subject of a valid request and returns the request, which may be sent once. */
+  readonly call: (world: World) => CallParts | Promise<CallParts>;
 }
 
 const idempotencyKey = "Idempotency-Key header string";
@@ -23,6 +42,10 @@ const order = { method: "GET", stability: "candidate", scope: "catalog:read", id
 const webhook = { stability: "stable", response: "OperationResponse" } as const;
 const search = ["q", "locale", "market", "category?", "merchant?", "sort"].map((name) => `${name} query string`);
 
+const newCart = async (world: World): Promise<string> => (await makeCart(world, { lines: { "KIT-KVERN": 1 } })).id;
+const address = { recipientName: "Anna Beispiel", line1: "Musterweg 1", postalCode: "10115", city: "Berlin", countryCode: "DE" };
+const ofOrder = ({ demo }: World): CallParts => ({ path: { orderId: demo.orders.delivered } });
+
 export const contractTable: Readonly<Record<string, ContractRow>> = {
   getApiKeyIdentity: {
     method: "GET",
@@ -32,6 +55,7 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
     idempotency: "none",
     response: "ApiKeyIdentityResponse",
     parameters: [],
+    call: () => ({}),
   },
   describeOAuthAuthorization: {
     method: "GET",
@@ -41,6 +65,8 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
     idempotency: "none",
     response: "OperationResponse",
     parameters: [],
+    credential: "token",
+    call: () => ({}),
   },
   getInstallationCredentialReadiness: {
     method: "GET",
@@ -50,6 +76,7 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
     idempotency: "none",
     response: "InstallationCredentialReadinessResponse",
     parameters: [],
+    call: () => ({}),
   },
   listApiKeyCatalogProducts: {
     method: "GET",
@@ -59,6 +86,7 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
     idempotency: "none",
     response: "PublicCatalogProductListResponse",
     parameters: [],
+    call: () => ({}),
   },
   searchPublicProducts: {
     method: "GET",
@@ -69,6 +97,7 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
     isAnonymous: true,
     response: "PublicProductSearchResponse",
     parameters: [...search, "page query integer", "pageSize query integer"],
+    call: () => ({ query: "q=tent&locale=en&market=DE&sort=relevance&page=1&pageSize=2" }),
   },
   getPublicMerchantProduct: {
     method: "GET",
@@ -79,6 +108,7 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
     isAnonymous: true,
     response: "PublicCatalogProductDetailResponse",
     parameters: ["merchantSlug path string", "productSlug path string"],
+    call: ({ demo }) => ({ path: { merchantSlug: demo.products[0]?.merchantSlug ?? "", productSlug: demo.products[0]?.productSlug ?? "" } }),
   },
   getPublicCart: {
     ...cart,
@@ -88,6 +118,7 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
     idempotency: "none",
     response: "PublicCartResponse",
     parameters: [cartId],
+    call: ({ demo }) => ({ path: { cartId: demo.carts.active } }),
   },
   setPublicCartAddress: {
     ...cartChange,
@@ -96,6 +127,7 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
     scope: "checkout:quote",
     body: "PublicCartAddressSetRequest",
     response: "PublicCartAddressTokenResponse",
+    call: async (world) => ({ path: { cartId: await newCart(world) }, body: { address } }),
   },
   applyPublicCartPromotion: {
     ...cartChange,
@@ -104,6 +136,7 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
     scope: "checkout:quote",
     body: "PublicCartPromotionApplyRequest",
     response: "PublicCartPromotionStateResponse",
+    call: async (world) => ({ path: { cartId: await newCart(world) }, body: { code: world.demo.promotionCodes.percentage } }),
   },
   removePublicCartPromotion: {
     ...cartChange,
@@ -112,6 +145,11 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
     scope: "checkout:quote",
     body: "PublicCartTransitionRequest",
     response: "PublicCartPromotionStateResponse",
+    call: async (world) => {
+      const cartId = await newCart(world);
+      const { body } = await callCart(world, "applyPublicCartPromotion", { cartId, body: { code: world.demo.promotionCodes.percentage } });
+      return { path: { cartId }, body: { expectedVersion: body.data.cartVersion } };
+    },
   },
   revokePublicCart: {
     ...cartChange,
@@ -120,21 +158,28 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
     scope: "catalog:read",
     body: "PublicCartTransitionRequest",
     response: "PublicCartResponse",
+    call: async (world) => {
+      const { id, version } = await makeCart(world, { lines: { "KIT-KVERN": 1 } });
+      return { path: { cartId: id }, body: { expectedVersion: version } };
+    },
   },
   getStorefrontOrder: {
     ...order,
     path: orderPath,
     response: "StorefrontOrderDetailResponse",
+    call: ofOrder,
   },
   getStorefrontOrderCancellationEligibility: {
     ...order,
     path: `${orderPath}/cancellation-eligibility`,
     response: "StorefrontOrderEligibilityResponse",
+    call: ofOrder,
   },
   getStorefrontOrderAfterSalesEligibility: {
     ...order,
     path: `${orderPath}/after-sales-eligibility`,
     response: "StorefrontAfterSalesEligibilityResponse",
+    call: ofOrder,
   },
   listInstallationWebhooks: {
     ...webhook,
@@ -143,6 +188,7 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
     scope: "webhooks:read",
     idempotency: "none",
     parameters: [],
+    call: () => ({}),
   },
   createInstallationWebhook: {
     ...webhook,
@@ -152,6 +198,10 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
     idempotency: "required",
     body: "PublicWebhookCreateRequest",
     parameters: [idempotencyKey],
+    call: async (world) => {
+      await forgetReceivers(world);
+      return { body: { url: receiver(), eventTypes: ["*"] } };
+    },
   },
   getInstallationWebhookSignatureFixture: {
     ...webhook,
@@ -160,6 +210,7 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
     scope: "webhooks:read",
     idempotency: "none",
     parameters: ["id path string"],
+    call: ({ demo }) => ({ path: { id: demo.webhooks.endpoint } }),
   },
   listInstallationWebhookEvents: {
     ...webhook,
@@ -168,6 +219,7 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
     scope: "webhooks:read",
     idempotency: "none",
     parameters: [],
+    call: () => ({}),
   },
   replayInstallationWebhookDelivery: {
     ...webhook,
@@ -177,6 +229,7 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
     idempotency: "required",
     body: "PublicWebhookReplayRequest",
     parameters: ["id path string", idempotencyKey],
+    call: async (world) => ({ path: { id: await makeDelivery(world, { endpointId: world.demo.webhooks.endpoint }) }, body: { reason: "testing" } }),
   },
   cancelHostedCheckoutSession: {
     method: "POST",
@@ -187,5 +240,20 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
     body: "HostedCheckoutCancelRequest",
     response: "HostedCheckoutSessionResponse",
     parameters: ["sessionId path string", idempotencyKey],
+    call: async (world) => ({ path: { sessionId: (await makeSession(world)).id }, body: { reason: "test" } }),
   },
 };
+
+/** An installation has 16 endpoints at most; the demo's stays. */
+async function forgetReceivers({ database, demo }: World): Promise<void> {
+  await database.db.updateTable("webhookEndpoint").set({ status: "deleted" }).where("id", "!=", demo.webhooks.endpoint).execute();
+}
+
+/** What the OpenAPI document says of an operation. */
+export type DescribedRow = Omit<ContractRow, "call" | "credential">;
+
+export const describedRows: Readonly<Record<string, DescribedRow>> = Object.fromEntries(
+  Object.entries(contractTable).map(([id, { call: _call, credential: _credential, ...row }]) => [id, row]),
+);
+
+export const operationCount = Object.keys(contractTable).length;

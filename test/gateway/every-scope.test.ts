@@ -68,16 +68,15 @@ async function tokenWith(scopes: readonly Scope[]): Promise<Credential> {
   return { kind: "token", scopes, send: (request) => client.send({ ...request, headers: { "idempotency-key": randomUUID() } }) };
 }
 
-it("there are twenty, and each needs what the contract says", () => {
+it("every operation requires the scope that the contract says, and there is no other operation", () => {
   const needs = { anonymous: "none", token: "none" } as const;
   const shown = Object.fromEntries(contract.operations.map((operation) => [operation.operationId, operation["x-required-scope"]]));
   const expected = Object.entries(validCalls).map(([id, call]) => [id, call.needs === null ? "none" : call.needs in needs ? "none" : call.needs]);
-  expect(Object.keys(shown)).toHaveLength(20);
   expect(shown).toEqual(Object.fromEntries(expected));
   expect(subsets).toHaveLength(16);
 });
 
-it.each(Object.entries(validCalls))("%s", async (operationId, { needs, make }) => {
+it.each(Object.entries(validCalls))("%s answers callers with its scope alone, for every subset of scopes", async (operationId, { needs, make }) => {
   const operation = contract.operations.find((candidate) => candidate.operationId === operationId);
   if (operation === undefined) throw new Error(`There is no operation ${operationId}.`);
   const isAllowed = ({ kind, scopes }: Credential): boolean => {

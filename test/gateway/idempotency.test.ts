@@ -50,8 +50,8 @@ function expectReplay(again: Answer, first: Answer): void {
   expect(again.headers["x-request-id"]).not.toBe(first.headers["x-request-id"]);
 }
 
-describe("the header", () => {
-  it("is required", async () => {
+describe("the Idempotency-Key header", () => {
+  it("is required of every change, which is refused without it", async () => {
     const cartId = await openedCart();
     expectError(await send(pathOf(cartId, "address"), { address }, { key: null }), {
       status: 400,

@@ -8,7 +8,7 @@ import { beforeAll, expect, it } from "vitest";
 import { failureKinds } from "#foundation/failure.ts";
 import { type Contract, readContract, type ShownSchema } from "#test/support/openapi.ts";
 import { useWorld } from "#test/support/use-world.ts";
-import { type ContractRow, contractTable } from "./contract-table.ts";
+import { type ContractRow, type DescribedRow, describedRows } from "./contract-table.ts";
 
 const world = useWorld("pglite");
 let contract: Contract;
@@ -19,14 +19,14 @@ beforeAll(async () => {
 /** What several operations share says beside it what is in their `data`. */
 const nameOf = (schema: ShownSchema | undefined): string => (schema?.$ref ?? schema?.allOf?.[0]?.$ref ?? "").split("/").at(-1) ?? "";
 
-it("has the contract's operations with their paths, scopes, stability, idempotency, parameters and schemas", () => {
-  const shown = contract.operations.map((operation): [string, ContractRow] => [
+it("the OpenAPI document has the contract's operations with their paths, scopes, stability, idempotency, parameters and schemas", () => {
+  const shown = contract.operations.map((operation): [string, DescribedRow] => [
     operation.operationId,
     {
       method: operation.method,
       path: operation.path,
       stability: operation["x-stability"] as ContractRow["stability"],
-      scope: operation["x-required-scope"],
+      scope: operation["x-required-scope"] as ContractRow["scope"],
       idempotency: operation["x-idempotency"] as ContractRow["idempotency"],
       ...(Object.keys(operation.security[0] ?? {}).length === 0 ? { isAnonymous: true } : {}),
       ...(operation.requestBody === undefined
@@ -39,7 +39,7 @@ it("has the contract's operations with their paths, scopes, stability, idempoten
       }),
     },
   ]);
-  expect(Object.fromEntries(shown)).toEqual(contractTable);
+  expect(Object.fromEntries(shown)).toEqual(describedRows);
   expect(contract.document.openapi).toBe("3.1.0");
 });
 
@@ -51,12 +51,12 @@ it("declares 200 and the contract's six error statuses for every operation, and 
   }
 });
 
-it("keeps Retry-After and the rate limit headers out: they are additive", () => {
+it("the OpenAPI document keeps Retry-After and the rate limit headers out: they are additive", () => {
   expect(JSON.stringify(contract.document)).not.toMatch(/Retry-After|RateLimit-Policy/i);
   expect(Object.keys(contract.document.components.headers)).toEqual(["RequestId", "ApiStability", "IdempotentReplayed", "ETag"]);
 });
 
-it("names with each status the codes that it can have over REST", () => {
+it("the OpenAPI document names with each status the codes that it can have over REST", () => {
   const graphOnly = new Set<string>([
     "role_not_allowed",
     "resource_not_found",
@@ -84,7 +84,7 @@ it("describes errors as they come", async () => {
   expect(contract.faultsOf("getPublicMerchantProduct", 404, { error: { code: "x" } })).not.toEqual([]);
 });
 
-it("shows in every schema all fields as required: answers never leave one out", () => {
+it("the OpenAPI document shows in every schema all fields as required: answers never leave one out", () => {
   const loose: string[] = [];
   const walk = (value: unknown, path: string): void => {
     if (typeof value !== "object" || value === null) return;
@@ -101,7 +101,7 @@ it("shows in every schema all fields as required: answers never leave one out", 
   expect(loose).toEqual([]);
 });
 
-it("may be read by any page and kept for a minute", async () => {
+it("the OpenAPI document may be read by any page and kept for a minute", async () => {
   const { headers } = await world().get("/openapi.json");
   expect(headers).toMatchObject({
     "content-type": "application/json; charset=utf-8",

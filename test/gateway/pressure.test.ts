@@ -9,11 +9,11 @@ it.each([
   ["a key or a token", { authorization: "Bearer x" }, [false, true]],
   ["the console's pages, whose session is in a cookie", { cookie: "console=x", "x-commerce-console": "1" }, [false, true]],
   ["what those ask by themselves", { cookie: "console=x", "x-commerce-console": "background" }, [false, true]],
-])("sends away %s", (_who, headers, shed) => {
+])("a process under pressure decides by the request whether to send it away: %s", (_who, headers, shed) => {
   expect([isShed({ headers, route: "/graphql" }, 1_500), isShed({ headers, route: "/graphql" }, 3_000)]).toEqual(shed);
 });
 
-it.each(["/healthz", "/readyz", "/metrics"])("says under any load how it is: %s", (route) => {
+it.each(["/healthz", "/readyz", "/metrics"])("a process under pressure says under any load how it is: %s", (route) => {
   expect(isShed({ headers: {}, route }, 60_000)).toBe(false);
 });
 
@@ -23,7 +23,7 @@ function block(ms: number): void {
   while (performance.now() < until);
 }
 
-it("answers the one and sends away the other when the event loop stood still", async () => {
+it("a process under pressure answers the one and sends away the other when the event loop stood still", async () => {
   const server = await createServer({ publicUrl: "https://shop.test", log: createLog("silent"), proxies: 0 });
   for (const url of ["/healthz", "/readyz", "/metrics", "/anything"]) server.get(url, () => "here");
   await server.listen({ port: 0, host: "127.0.0.1" });

@@ -219,7 +219,7 @@ describe.each(["pglite", "postgres"] as const)("recent requests on %s", (engine)
   });
 });
 
-it("goes on where nothing can be written down, says so once, and writes again when it can", async () => {
+it("the log of recent requests goes on where nothing can be written down, says so once, and writes again when it can", async () => {
   await using world = await createWorld("pglite");
   const { db } = world.database;
   const warned = () => world.logged.filter(({ msg }) => String(msg).startsWith("What apps sent could not be written down")).length;

@@ -15,7 +15,7 @@ const isOf =
   ({ node }: Edge): boolean =>
     node.merchant.id === world().demo.merchants[merchant].id;
 
-it.each(["admin", "analyst", "operator"])("is read by %s", async (token) => {
+it.each(["admin", "analyst", "operator"])("the readiness of an installation is read with the token of %s", async (token) => {
   world().clock.at = new Date();
   const { body } = await list(token);
   expect(body.errors).toBeUndefined();
@@ -31,7 +31,7 @@ it("takes as many statements for a page as for one", async () => {
   expect(all).toHaveLength(5);
 });
 
-it("is nobody else's", async () => {
+it("the readiness of an installation is not shown to another merchant", async () => {
   const { body } = await list("operator");
   const foreign = body.data.installations.edges.find(isOf("second")).node.id;
   expect((await world().graphql(`{ installation(id: "${foreign}") { ${selection} } }`)).body.data).toEqual({ installation: null });

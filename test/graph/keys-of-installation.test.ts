@@ -27,7 +27,7 @@ const list = (installationId: string | null): Promise<Listed> =>
     { installationId },
   );
 
-it("are those of the installation alone, and all without one", async () => {
+it("the keys of a list are those of the installation alone, and all without one", async () => {
   const { demo } = world();
   const { installations } = await ask<{ installations: { edges: { node: { id: string } }[] } }>("{ installations { edges { node { id } } } }");
   const first = installations.edges[0]?.node.id ?? "";

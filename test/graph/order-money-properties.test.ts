@@ -31,7 +31,7 @@ const act = fc.oneof(
 );
 type Act = typeof act extends fc.Arbitrary<infer One> ? One : never;
 
-it("keep their balance", async () => {
+it("orders keep their money balance after any sequence of captures, refunds and cancellations", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom("authorized" as const, "captured" as const),

@@ -38,7 +38,7 @@ const create = async (email: string): Promise<string> => (await ask(staffCreate(
 const signsIn = async (email: string, typed: string): Promise<boolean> => (await verifyPassword(world().database.db, email, typed)) !== undefined;
 const accountsOf = (email: string) => world().database.db.selectFrom("staffAccount").select("id").where("email", "=", email).execute();
 
-it("gives another password: made and shown once, or given", async () => {
+it("a change of a staff account gives another password: made and shown once, or given", async () => {
   const email = nextEmail();
   const staffId = await create(email);
   const set = (input: string) => ask(`staffPasswordSet(input: { staffId: "${staffId}" ${input} }) { password staff { id version disabledAt } }`);
@@ -62,7 +62,7 @@ it("enables what was disabled, unless somebody else has the address by now", asy
   expect((await move("staffEnable")).error).toMatchObject({ code: "already_exists", details: [{ field: "/staffId" }] });
 });
 
-it("is written down: what was changed, and no password", async () => {
+it("a change of a staff account is written down: what was changed, and no password", async () => {
   const staffId = await create(nextEmail());
   await ask(`staffPasswordSet(input: { staffId: "${staffId}", password: "another password", revokeGrants: true }) { password }`);
   await ask(`staffDisable(input: { staffId: "${staffId}" }) { id }`);

@@ -17,7 +17,7 @@ const untouched = [
   'Unknown directive "@surprise".',
 ];
 
-it.each(untouched)("keeps %s", (message) => {
+it.each(untouched)("the GraphQL error text keeps a message that repeats nothing of the document's values: %s", (message) => {
   expect(withoutValues(message)).toBe(message);
 });
 
@@ -63,6 +63,6 @@ const changed: [string, string][] = [
   ['Something about "Anna "A" Weg 1" is wrong.', 'Something about "…" is wrong.'],
 ];
 
-it.each(changed)("makes of %s: %s", (message, expected) => {
+it.each(changed)("the GraphQL error text takes the document's values out of the message %s: %s", (message, expected) => {
   expect(withoutValues(message)).toBe(expected);
 });

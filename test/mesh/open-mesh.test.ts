@@ -9,6 +9,7 @@ import { type Mesh, openMesh } from "#mesh/open-mesh.ts";
 import { withContractEnums } from "#mesh/contract-schema.ts";
 import { temporaryFolder } from "#test/support/process.ts";
 import { fillMeshFolder } from "./mesh-folder.ts";
+import { operationCount } from "#test/gateway/contract-table.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 
@@ -40,7 +41,7 @@ describe("openMesh", () => {
       .map((document) => print(withContractEnums(ours.contractSchema, inlineFragments(document, fragments))))
       .filter((text) => text !== "");
     expect([...ours.operations, ...ours.events.values()].map((document) => print(document)).toSorted()).toEqual(texts.toSorted());
-    expect(ours.operations.length).toBe(20);
+    expect(ours.operations.length).toBe(operationCount);
     theirs.destroy();
   });
 
@@ -68,7 +69,7 @@ describe("openMesh", () => {
 
   it("reads environment variables in the file, as Mesh's command line does", async () => {
     const dir = meshFolder((text) => text.replace("./src/graph/schema.ts", "${MESH_TEST_GRAPH:./src/graph/schema.ts}"));
-    expect((await open(dir)).operations.length).toBe(20);
+    expect((await open(dir)).operations.length).toBe(operationCount);
     vi.stubEnv("MESH_TEST_GRAPH", "./elsewhere.ts");
     await expect(openMesh(dir)).rejects.toThrow("Schemas couldn't be generated successfully");
     vi.unstubAllEnvs();

@@ -27,7 +27,7 @@ it.each([
   ["a request object", { request: "e30.e30." }, "request_not_supported"],
   ["a request by reference", { request_uri: "https://app.example/request" }, "request_uri_not_supported"],
   ["an unknown pushed request", { request_uri: "urn:ietf:params:oauth:request_uri:unknown" }, "invalid_request_uri"],
-])("sends %s back to the app", async (_what, changed, error) => {
+])("the authorization endpoint sends %s back to the app", async (_what, changed, error) => {
   const client = await createClient(world());
   const asked = await askAuthorization(client, changed);
   const { url } = await createBrowser(world()).open(asked.url);
@@ -75,7 +75,7 @@ describe("an address that is not the app's", () => {
   });
 });
 
-it("sends a native app back to whatever port it got, on the loopback address that it named", async () => {
+it("the authorization endpoint sends a native app back to whatever port it got, on the loopback address that it named", async () => {
   const { email } = await createPerson(world());
   const client = await createClient(world(), { redirectUris: ["http://127.0.0.1/callback"] });
   const { url } = await askAuthorization(client, { redirect_uri: "http://127.0.0.1:51234/callback" });
@@ -87,7 +87,7 @@ it("sends a native app back to whatever port it got, on the loopback address tha
   }
 });
 
-it("takes a pushed request once", async () => {
+it("the authorization endpoint takes a pushed request once", async () => {
   const { email } = await createPerson(world());
   const client = await createClient(world());
   const asked = await askAuthorization(client);

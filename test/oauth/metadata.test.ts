@@ -55,13 +55,13 @@ it.each(["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-
   },
 );
 
-it("is found from the API by oauth4webapi", async () => {
+it("the OAuth metadata is found from the API by oauth4webapi", async () => {
   const resource = new URL(`${publicUrl}/api`);
   const response = await oauth.resourceDiscoveryRequest(resource, { [oauth.customFetch]: webapiFetch(world()) });
   expect(await oauth.processResourceDiscoveryResponse(resource, response)).toMatchObject({ authorization_servers: [publicUrl] });
 });
 
-it("shows public keys alone", async () => {
+it("the key set shows public keys alone, with nothing of the private ones", async () => {
   const { headers, body } = await world().get("/oauth/jwks");
   expect([headers["content-type"], headers["access-control-allow-origin"]]).toEqual(["application/jwk-set+json; charset=utf-8", "*"]);
   expect(body.keys.map((key: Record<string, string>) => [key["alg"], Object.keys(key).toSorted()])).toEqual([

@@ -82,7 +82,7 @@ it("an address that is used up locks nobody else out", async () => {
   expect((await (await openPage())({ email, password, address: "192.0.2.4" })).status).toBe(200);
 });
 
-it("counts no attempt that was right, and none that was not made", async () => {
+it("the limit of sign-ins counts no attempt that was right, and none that was not made", async () => {
   const { email } = await createPerson(world());
   const address = "192.0.2.1";
   const wrongly = async (): Promise<number> => (await (await openPage())({ ...wrong, email, address })).status;
@@ -94,7 +94,7 @@ it("counts no attempt that was right, and none that was not made", async () => {
   expect((await (await openPage())({ email: other.email, password, address })).status).toBe(200);
 });
 
-it("sends whoever comes when too many wait away, with a page that says so, and does not count it", async () => {
+it("the limit of sign-ins sends whoever comes when too many wait away, with a page that says so, and does not count it", async () => {
   const { email } = await createPerson(world());
   const signIn = await openPage();
   void hold();

@@ -21,7 +21,7 @@ let addresses = 0;
 /** From an address of its own, so that tests do not use up each other's attempts. */
 const from = (address = `192.0.2.${(addresses += 1)}`) => ({ origin: publicUrl, "sec-fetch-site": "same-origin", "x-forwarded-for": address });
 
-it("names the app, keeps everything else out and needs no script", async () => {
+it("the sign-in page names the app, keeps everything else out and needs no script", async () => {
   const { page, client } = await open();
   expect(page.status).toBe(200);
   expect(page.text).toContain(`<title>Sign in</title>`);
@@ -44,13 +44,13 @@ it.each([
   ["https://app.example/callback", "https:"],
   ["http://[::1]:4010/callback", "http:"],
   ["com.example.app:/callback", "com.example.app:"],
-])("may lead to %s, and on from there", async (uri, places) => {
+])("the sign-in page may lead to %s, and on from there", async (uri, places) => {
   const asked = await askAuthorization(await createClient(world(), { redirectUris: [uri] }), { redirect_uri: uri });
   const { status, headers } = await createBrowser(world()).open(asked.url);
   expect([status, headers.get("content-security-policy")]).toEqual([200, expect.stringContaining(`; form-action 'self' ${places};`)]);
 });
 
-it("keeps its cookies from scripts, other sites and bare connections", async () => {
+it("the sign-in page keeps its cookies from scripts, other sites and bare connections", async () => {
   const { browser, page } = await open();
   const { email } = await createPerson(world());
   await browser.submit(page, { email, password, action: "sign-in" }, from());
@@ -115,7 +115,7 @@ describe("a wrong password", () => {
   });
 });
 
-it("takes a form from its own page alone", async () => {
+it("the sign-in page takes a form from its own page alone", async () => {
   const { browser, page } = await open();
   const { email } = await createPerson(world());
   const fields = { email, password, action: "sign-in" };
@@ -127,7 +127,7 @@ it("takes a form from its own page alone", async () => {
   expect((await browser.submit(page, fields, from())).text).toContain("Let App");
 });
 
-it("is over after half an hour", async () => {
+it("the sign-in page is over after half an hour", async () => {
   const { browser, page } = await open();
   world().clock.advance(30 * 60_000);
   expect(await browser.open(page.url)).toMatchObject({ status: 400 });

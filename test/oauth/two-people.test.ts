@@ -37,7 +37,7 @@ it("asks whoever signs in last, in the tab where that was, and lets the other ta
   expect([await staffOf(clients[0]), await staffOf(clients[1])]).toEqual([[ben.staffId], []]);
 });
 
-it("leaves one person who signs in twice signed in in both", async () => {
+it("the sign-in leaves one person who signs in twice signed in in both", async () => {
   const { browser, clients, first, second } = await openTwo();
   const { email, staffId } = await createPerson(world());
   for (const page of [second, first]) {

@@ -49,7 +49,7 @@ it("explains every command with --help, which names --json where there is someth
   for (const name of new Set(commands.map((command) => command.split(" ")[0]))) expect(all.stdout).toContain(`\n  ${name} `);
 });
 
-it("ends with 2 as a process too, on what is not understood", async () => {
+it("the command line ends with 2 as a process too, on what is not understood", async () => {
   const [none, unknown] = await Promise.all([runCommand([]), runCommand(["nonsense"])]);
   expect(none).toEqual(await runHere([]));
   expect(unknown).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining("error: unknown command 'nonsense'") as string });
@@ -82,7 +82,7 @@ it.each([
   ["a buyer of no merchant", ["privacy", "erase", "--buyer-reference", "b"], "error: --buyer-reference needs --merchant"],
   ["a time that is none", ["audit", "export", "--from", "yesterday"], "error: option '--from <time>' argument 'yesterday' is invalid."],
   ["a number that is none", ["seed", "--products", "many"], "error: option '--products <number>' argument 'many' is invalid."],
-])("ends with 2 on %s", async (_name, args, message) => {
+])("the command line ends with 2 on %s", async (_name, args, message) => {
   const { code, stdout, stderr } = await runHere(args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toContain(message);
@@ -148,7 +148,7 @@ async function toldOf(folder: string): Promise<unknown[]> {
   return told;
 }
 
-it("shows the settings in force with secrets masked", async () => {
+it("the command line shows the settings in force with secrets masked", async () => {
   const environment = { RATE_LIMIT_SCALE: "2", REDIS_URL: "redis://:hunter2@127.0.0.1", DATA_DIR: "somewhere" };
   const { code, stdout } = await runCommand(["config", "--json"], environment);
   expect(code).toBe(0);

@@ -16,7 +16,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const pathOf = (): string => join(folder, "encryption-keys");
 
-it("is made at the first start, is for its owner's eyes, and is the same at the next", () => {
+it("the file of encryption keys is made at the first start, is for its owner's eyes, and is the same at the next", () => {
   const made = loadEncryptionKeys(folder);
   expect(made).toEqual([{ id: expect.stringMatching(/^local-[\da-f]{8}$/) as unknown, key: expect.any(Buffer) as unknown }]);
   expect(made[0]?.key.length).toBe(32);
@@ -25,13 +25,13 @@ it("is made at the first start, is for its owner's eyes, and is the same at the 
   expect(loadEncryptionKeys(folder)).toEqual(made);
 });
 
-it("is another one in every folder, which is made where it is missing", () => {
+it("the file of encryption keys is another one in every folder, which is made where it is missing", () => {
   const inside = join(folder, "new", "data");
   expect(loadEncryptionKeys(inside)).not.toEqual(loadEncryptionKeys(folder));
   expect(statSync(inside).mode & 0o777).toBe(0o700);
 });
 
-it("may be several, written like the setting", () => {
+it("the file of encryption keys may be several, written like the setting", () => {
   const [a, b] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
   writeFileSync(pathOf(), `new:${b.toString("base64")},old:${a.toString("base64")}\n`);
   expect(loadEncryptionKeys(folder)).toEqual([
@@ -40,7 +40,7 @@ it("may be several, written like the setting", () => {
   ]);
 });
 
-it("is one, whole, for eight processes that start at the same time", async () => {
+it("the file of encryption keys is one, whole, for eight processes that start at the same time", async () => {
   const script = `
     import { loadEncryptionKeys } from "#app/encryption-keys.ts";
     const [folder, at] = process.argv.slice(1);
@@ -61,7 +61,7 @@ it.each([
   ["is empty", ""],
   ["was cut off", "local-1:AAAA"],
   ["has an id twice", `a:${Buffer.alloc(32).toString("base64")},a:${Buffer.alloc(32).toString("base64")}`],
-])("stops the start with a line that names the file when that %s, and leaves it as it is", (_name, content) => {
+])("the file of encryption keys stops the start with a line that names the file when that %s, and leaves it as it is", (_name, content) => {
   writeFileSync(pathOf(), content);
   expect(() => loadEncryptionKeys(folder)).toThrow(FolderUnusable);
   expect(() => loadEncryptionKeys(folder)).toThrow(`${pathOf()} is damaged: it must be a comma-separated list of id:base64, each key 32 bytes.`);
@@ -69,7 +69,7 @@ it.each([
   expect(readdirSync(folder)).toEqual(["encryption-keys"]);
 });
 
-it("stops the start with the setting's name when the folder cannot be used", () => {
+it("the file of encryption keys stops the start with the setting's name when the folder cannot be used", () => {
   writeFileSync(join(folder, "file"), "");
   const inside = join(folder, "file", "data");
   expect(() => loadEncryptionKeys(inside)).toThrow(`DATA_DIR ${inside} cannot be used: ENOTDIR`);

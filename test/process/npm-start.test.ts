@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { startByNpm, temporaryFolder } from "#test/support/process.ts";
 
-it("stops in order when npm is told to stop, and leaves no process behind", async () => {
+it("npm start stops in order when npm is told to stop, and leaves no process behind", async () => {
   const service = await startByNpm({ DATA_DIR: temporaryFolder() });
   expect((await fetch(`${service.address}/healthz`)).status).toBe(200);
   expect(await service.stop("SIGTERM")).toEqual({ code: 0, signal: null });

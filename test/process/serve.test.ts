@@ -100,7 +100,7 @@ describe.concurrent("what is wrong with its place stops the start with one line 
     ],
     [{ DATA_DIR: "/dev/null/data" }, "DATA_DIR /dev/null/data cannot be used: ENOTDIR: not a directory, mkdir '/dev/null/data'"],
     [{ HOST: "203.0.113.1" }, "HOST is no address of this machine: set 127.0.0.1, or 0.0.0.0 for all of them."],
-  ])("%o", async (environment, line) => {
+  ])("stops with one line that names the setting that is wrong: %o", async (environment, line) => {
     const started = await runCommand(["serve"], { DATA_DIR: folder, DEMO: "0", ...environment });
     expect(started).toEqual({ code: 1, stdout: "", stderr: `${line}\n` });
   });

@@ -42,11 +42,11 @@ it.each([
   [{ ENCRYPTION_KEYS: `k1:${key.slice(0, 20)}*${key.slice(20)}` }, listOfKeys],
   [{ ENCRYPTION_KEYS: `k1:${Buffer.alloc(33).toString("base64")}` }, listOfKeys],
   [{ ENCRYPTION_KEYS: `k1:${key},k2:${key},k1:${otherKey}` }, "ENCRYPTION_KEYS must have each id once."],
-])("%o is refused", (environment, message) => {
+])("the environment %o is refused with the setting and the rule", (environment, message) => {
   expect(() => readSettings(environment)).toThrow(new BadSetting(message));
 });
 
-it("has the documented defaults, where an empty value is none", () => {
+it("the reader of settings has the documented defaults, where an empty value is none", () => {
   const documented = {
     HOST: "127.0.0.1",
     PORT: "4000",
@@ -81,17 +81,17 @@ it("has the documented defaults, where an empty value is none", () => {
   });
 });
 
-it("shows no secret that an address has", () => {
+it("the reader of settings shows no secret that an address has", () => {
   const withPassword = { OTEL_EXPORTER_OTLP_ENDPOINT: "https://tenant:hunter2@otlp.example:4318", REDIS_URL: "redis://:hunter2@h" };
   expect(JSON.stringify(shownSettings(withPassword))).not.toContain("hunter2");
 });
 
-it("takes a collector's address with a slash at its end as one without", () => {
+it("the reader of settings takes a collector's address with a slash at its end as one without", () => {
   for (const end of ["", "/", "//"])
     expect(readSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://h:4318/otlp${end}` }).tracesEndpoint).toBe("http://h:4318/otlp");
 });
 
-it("has the encryption keys in their order, and none where none are given", () => {
+it("the reader of settings has the encryption keys in their order, and none where none are given", () => {
   expect(readSettings({ ENCRYPTION_KEYS: `k2:${otherKey}, k1:${key}` }).encryptionKeys).toEqual([
     { id: "k2", key: Buffer.alloc(32, 2) },
     { id: "k1", key: Buffer.alloc(32, 1) },
@@ -99,7 +99,7 @@ it("has the encryption keys in their order, and none where none are given", () =
   expect(readSettings({}).encryptionKeys).toBeUndefined();
 });
 
-it("is read once and cannot be changed", () => {
+it("the reader of settings is read once and cannot be changed", () => {
   expect(Object.isFrozen(readSettings({}))).toBe(true);
 });
 

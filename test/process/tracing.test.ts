@@ -16,7 +16,7 @@ async function start(environment: Readonly<Record<string, string>>): Promise<Run
 
 const products = (address: string): Promise<Response> => fetch(`${address}/api/v1/catalog/merchants/${randomUUID()}/products/none`);
 
-it("sends what it has before it ends, under the names and with the headers of the standard variables, and of the share that is asked for", async () => {
+it("the service with tracing sends what it has before it ends, under the names and with the headers of the standard variables, and of the share that is asked for", async () => {
   await using collector = await startCollector();
   const service = await start({
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
@@ -43,7 +43,7 @@ it("sends what it has before it ends, under the names and with the headers of th
   expect(collector.headers()).toMatchObject({ "x-tenant": "shop", "content-type": "application/json" });
 });
 
-it("answers and ends as ever where the collector is away, and says so", async () => {
+it("the service with tracing answers and ends as ever where the collector is away, and says so", async () => {
   const service = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}` });
   expect((await products(service.address)).status).toBe(404);
   await expect.poll(() => service.output(), { timeout: 30_000 }).toContain("traces_lost");
@@ -51,7 +51,7 @@ it("answers and ends as ever where the collector is away, and says so", async ()
   expect(await service.stop()).toEqual({ code: 0, signal: null });
 });
 
-it("does not start with a sampler that there is none of", async () => {
+it("the service with tracing does not start with a sampler that there is none of", async () => {
   const starting = start({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318", OTEL_TRACES_SAMPLER: "sometimes" });
   await expect(starting).rejects.toThrow("OTEL_TRACES_SAMPLER must be one of always_on, ");
 });

@@ -12,11 +12,11 @@ it.each([
   ["GB", "RECIPIENTNAME company LINE1 line2 CITY POSTALCODE phone email"],
   ["JP", "RECIPIENTNAME company POSTALCODE REGIONCODE city LINE1 line2 phone email"],
   ["XX", "RECIPIENTNAME company LINE1 line2 postalCode city phone email"],
-])("%s: %s", (country, fields) => {
+])("the form of %s has the fields %s in this order, the required ones in capitals", (country, fields) => {
   expect(namesOf(country).join(" ")).toBe(fields);
 });
 
-it("gives regions by the codes that the rules take, named in English and by their own people", () => {
+it("the address form gives regions by the codes that the rules take, named in English and by their own people", () => {
   const { regions } = addressForm("JP");
   expect(regions).toHaveLength(47);
   expect(regions.find(({ code }) => code === "JP-13")).toEqual({ code: "JP-13", name: "Tôkyô", localName: "東京都" });

@@ -26,17 +26,17 @@ function faultsOf(input: PostalAddressInput, level: "strict" | "basic" = "strict
   return (failure.parts.details ?? []).map((detail) => `${detail.field} ${detail.code}`);
 }
 
-it("is shown with addresses of many countries", () => {
+it("the address check is shown with addresses of many countries", () => {
   expect(new Set(goodAddresses.map(([{ countryCode }]) => countryCode?.toUpperCase())).size).toBeGreaterThan(60);
 });
 
-it.each(goodAddresses)("keeps %o, with the fields that it corrected", (input, kept) => {
+it.each(goodAddresses)("the address check keeps %o, with the fields that it corrected", (input, kept) => {
   const corrected = addressFields.filter((field) => kept[field] !== undefined).map((field) => `/address/${field}`);
   expect(checkAddress(input, "strict")).toEqual({ address: { ...nothing, ...input, ...kept }, corrected });
   expect(checkAddress(input, "basic")).toEqual({ address: { ...nothing, ...input, ...kept }, corrected });
 });
 
-it.each(badAddresses)("refuses %o, naming every fault", (input, faults) => {
+it.each(badAddresses)("the address check refuses %o, naming every fault", (input, faults) => {
   expect(faultsOf(input)).toEqual(faults);
 });
 
@@ -182,7 +182,7 @@ const noisy = (text: string | null | undefined): fc.Arbitrary<string | null | un
       })
     : fc.constant(text);
 
-it("finds nothing to correct in what it has kept", () => {
+it("the address check finds nothing to correct in what it has kept", () => {
   const good = fc
     .constantFrom(...goodAddresses.map(([input]) => input))
     .chain((input) => fc.record(Object.fromEntries(Object.entries(input).map(([field, text]) => [field, noisy(text as string)]))));
@@ -194,7 +194,7 @@ it("finds nothing to correct in what it has kept", () => {
   );
 });
 
-it("finds nothing to correct in what it has kept of any text", () => {
+it("the address check finds nothing to correct in what it has kept of any text", () => {
   const code = fc.string({ unit: someOf("AZaz09 -.０〒"), maxLength: 10 });
   const country = fc.string({ unit: someOf("ABCDEFGHIJKLMNOPQRSTUVWXYZ"), minLength: 2, maxLength: 2 }).filter(isCountry);
   const input = fc.record({

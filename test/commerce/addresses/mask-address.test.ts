@@ -9,7 +9,7 @@ import { goodAddresses } from "./addresses.ts";
 const kept = (input: PostalAddressInput, level: "strict" | "basic" = "strict"): PostalAddress => checkAddress(input, level).address;
 const inBerlin = { recipientName: "Anna Beispiel", line1: "Linden 1", city: "Berlin", postalCode: "10115", countryCode: "DE" };
 
-it("shows country, region, city, half of the postal code and initials", () => {
+it("a masked address shows country, region, city, half of the postal code and initials", () => {
   const address = kept({ ...inBerlin, regionCode: "BE", company: "Muster GmbH", phone: "+49301234567", email: "anna@example.com" });
   expect(maskAddress(address)).toEqual({
     countryCode: "DE",
@@ -21,7 +21,7 @@ it("shows country, region, city, half of the postal code and initials", () => {
   });
 });
 
-it("has nulls for what is not there", () => {
+it("a masked address has nulls for what is not there", () => {
   const address = kept({ recipientName: "李 明", line1: "x", countryCode: "US" }, "basic");
   const nothing = { regionCode: null, city: null, postalCodePrefix: null, recipientInitials: null };
   expect(maskAddress(address)).toEqual({ countryCode: "US", ...nothing, complete: false });
@@ -37,7 +37,7 @@ it.each([
   ["PL", "00-902", "00"],
   ["IS", "101", "1"],
   ["HK", "1", null],
-])("shows of the %s postal code %s: %s", (countryCode, postalCode, prefix) => {
+])("a masked address shows of the %s postal code %s: %s", (countryCode, postalCode, prefix) => {
   expect(maskAddress(kept({ ...inBerlin, countryCode, postalCode }, "basic")).postalCodePrefix).toBe(prefix);
 });
 
@@ -58,11 +58,11 @@ it.each([
   ["Anna (3rd floor)", "A. F."],
   ['"O\'Neill" -', "O."],
   ["007", null],
-])("shows of the name %s: %s", (recipientName, initials) => {
+])("a masked address shows of the name %s: %s", (recipientName, initials) => {
   expect(maskAddress(kept({ ...inBerlin, recipientName })).recipientInitials).toBe(initials);
 });
 
-it("is complete for every address that strict lets pass, and not without what its country requires", () => {
+it("a masked address is complete for every address that strict lets pass, and not without what its country requires", () => {
   for (const [input] of goodAddresses) expect(maskAddress(kept(input)).complete).toBe(true);
   expect(maskAddress(kept({ ...inBerlin, postalCode: null }, "basic")).complete).toBe(false);
   expect(maskAddress(kept({ ...inBerlin, city: null }, "basic")).complete).toBe(false);

@@ -21,7 +21,7 @@ it.each([
   ["out_of_stock", { onHand: 0, availableFrom: later }],
   ["in_stock", { availableFrom: now }],
   ["discontinued", { discontinued: true }],
-] satisfies [string, Partial<Stock>][])("is %s with %o", (expected, change) => {
+] satisfies [string, Partial<Stock>][])("a variant is %s with this stock: %o", (expected, change) => {
   expect(availabilityOf({ ...stock, ...change }, now)).toBe(expected);
 });
 

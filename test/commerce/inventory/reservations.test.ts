@@ -148,7 +148,7 @@ describeOnBoth("reservations", (open) => {
     });
   });
 
-  it("let go, once", async () => {
+  it("are released once, however often that is asked for", async () => {
     const variantId = await stocked(5);
     const sessionId = await held(variantId, 2);
     const release = () => world.run((transaction, tenant, id: string) => releaseHolds(transaction, tenant, { sessionId: id }), sessionId);

@@ -83,7 +83,7 @@ describe("a split", () => {
     ["nobody to give it to, and nothing to give", 0, [], []],
     ["more than the weights", 10, [1, 2], [3, 7]],
     ["the largest amounts", max, [max, max], [4_503_599_627_370_496, 4_503_599_627_370_495]],
-  ])("gives %s", (_, total, weights, expected) => {
+  ])("gives each part its share: %s", (_, total, weights, expected) => {
     expect(allocate(total, weights)).toEqual(expected);
   });
 

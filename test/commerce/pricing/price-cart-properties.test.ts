@@ -42,7 +42,7 @@ it("adds up: the total, each line, each discount and its parts", () => {
   );
 });
 
-it("goes below zero nowhere, and takes nothing off a line that the promotion is not about", () => {
+it("a priced cart goes below zero nowhere, and takes nothing off a line that the promotion is not about", () => {
   fc.assert(
     fc.property(randomCart, (input) => {
       const cart = priceCart(input);
@@ -78,7 +78,7 @@ it("knows a tax where there is an address, nearest to the exact one for each lin
   );
 });
 
-it("does not get dearer by one more promotion, for no line and not together", () => {
+it("a priced cart does not get dearer by one more promotion, for no line and not together", () => {
   fc.assert(
     fc.property(randomCart, discountRule("more", 1_000_000), (input, more) => {
       const before = priceCart(input);
@@ -106,7 +106,7 @@ it("costs the same in any order of lines, where percentages alone are off", () =
   );
 });
 
-it("is priced the same again, and its input stays as it was", () => {
+it("a priced cart is priced the same again, and its input stays as it was", () => {
   fc.assert(
     fc.property(randomCart, (input) => {
       const first = priceCart(deepFreeze(structuredClone(input)));
@@ -135,7 +135,7 @@ function leastOfMost(rule: BuyXGetYRule, lines: readonly PricingLine[]): number 
   return best.costMinor;
 }
 
-it("gives for 'buy X, get Y' what trying every pick of units finds", () => {
+it("a priced cart gives for 'buy X, get Y' what trying every pick of units finds", () => {
   const few = fc.integer({ min: 1, max: 3 });
   const rule = fc.record({
     id: fc.constant("buyGet"),

@@ -188,7 +188,7 @@ describe("a fixed amount", () => {
     ["a tie of halves", [30, 70], 5, [2, 3]],
     ["no more than there is", [30, 70], 1000, [30, 70]],
     ["nothing off what is free", [0, 70], 5, [0, 5]],
-  ])("is split: %s", (_, prices, amount, expected) => {
+  ])("is split over the lines by their worth: %s", (_, prices, amount, expected) => {
     const lines = prices.map((price, position) => line(`l${position}`, price));
     expect(offLines(cart(lines, [fixed(amount)]))).toEqual(expected);
   });
@@ -249,7 +249,7 @@ describe("buy X, get Y", () => {
   });
 });
 
-describe("a gift", () => {
+describe("a gift promotion", () => {
   it.each([
     ["the cheapest unit", [line("a", 300, 2), line("b", 200, 2)], [gift(1)], [0, 200]],
     ["the cheapest units, over lines", [line("a", 300, 2), line("b", 200, 2)], [gift(3)], [300, 400]],
@@ -264,7 +264,7 @@ describe("a gift", () => {
   });
 });
 
-describe("tax", () => {
+describe("the tax of a line", () => {
   it.each([
     ["included, 10 % of 55 is 5", true, 55, 1000, 5],
     ["added, 186,5 → 186", false, 1865, 1000, 186],

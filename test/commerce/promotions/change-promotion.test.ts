@@ -131,7 +131,7 @@ describeOnBoth("promotions", (open) => {
       ["a currency nobody sells in", { minimumSubtotalMinor: 1, currency: "JPY" }, ["/currency currency_mismatch"]],
     ];
 
-    it.each(rules)("refuses %s", async (_name, input, details) => {
+    it.each(rules)("refuses a promotion with %s, and names each wrong field", async (_name, input, details) => {
       expect(await world.refusal(createPromotion, { ...tenPercent, ...input })).toEqual({
         code: "invalid_field",
         details: details.map((detail) => `body ${detail}`),

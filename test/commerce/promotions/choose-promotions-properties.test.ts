@@ -100,7 +100,7 @@ it("applies no promotion that has a broken condition, and refuses no code withou
   );
 });
 
-it("counts what is applied and nothing else", () => {
+it("the choice of promotions counts what is applied and nothing else", () => {
   fc.assert(
     fc.property(situation, ({ facts, ...offered }) => {
       const choice = choosePromotions(facts, offered);
@@ -112,7 +112,7 @@ it("counts what is applied and nothing else", () => {
   );
 });
 
-it("keeps an exclusive promotion alone among the automatic ones, and an exclusive code alone", () => {
+it("the choice of promotions keeps an exclusive promotion alone among the automatic ones, and an exclusive code alone", () => {
   fc.assert(
     fc.property(situation, ({ facts, ...offered }) => {
       const choice = choosePromotions(facts, offered);

@@ -181,7 +181,7 @@ describe("a code is refused", () => {
   });
 });
 
-describe("a code applies", () => {
+describe("a code applies to a cart", () => {
   it.each([
     ["until its last moment", { endsAt: after, startsAt: now }, facts()],
     ["in one of its markets", { marketIds: ["mkt_us", "mkt_de"] }, facts()],
@@ -225,7 +225,7 @@ describe("a code applies", () => {
   });
 });
 
-describe("automatic promotions", () => {
+describe("the choice among automatic promotions", () => {
   it("are applied by priority, then by id, each on what is left", () => {
     const offered = [automatic("c"), automatic("low", { priority: -1 }), automatic("a"), automatic("high", { priority: 9, off: percent(50) })];
     const applied = [

@@ -17,7 +17,7 @@ it.each([
   // One digit away from a product's number.
   "4006381333932",
   "4111 1111 1111 1111",
-])("%s is personal", (query) => expect(isPersonal(query)).toBe(true));
+])("the query %s counts as personal, so it is not kept", (query) => expect(isPersonal(query)).toBe(true));
 
 it.each([
   "",
@@ -30,4 +30,4 @@ it.each([
   "3m 12345678",
   "a @ b",
   "200 x 300 x 400 cm",
-])("%j is not", (query) => expect(isPersonal(query)).toBe(false));
+])("the query %j does not count as personal", (query) => expect(isPersonal(query)).toBe(false));

@@ -19,7 +19,7 @@ describe("folding", () => {
     ["ΟΔΟΣ ά", "οδοσ α"],
     ["รองเท้า", "รองเท้า"],
     ["हिन्दी", "हिन्दी"],
-  ])("%s is %s", (text, folded) => expect(fold(text)).toBe(folded));
+  ])("makes of %s the search form %s", (text, folded) => expect(fold(text)).toBe(folded));
 });
 
 describe("words", () => {
@@ -31,7 +31,7 @@ describe("words", () => {
     ["🏳️‍🌈 ❤️", []],
     ["Lauf\u00adschuhe", ["laufschuhe"]],
     ["", []],
-  ])("%s", (text, words) => expect(wordsOf(text)).toEqual(words));
+  ])("of the text %s are found as a search splits it", (text, words) => expect(wordsOf(text)).toEqual(words));
 
   it("know where they stand in the text", () => {
     const text = "Größe 運動靴 e\u0301te\u0301";
