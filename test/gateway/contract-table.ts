@@ -146,9 +146,9 @@ export const contractTable: Readonly<Record<string, ContractRow>> = {
     body: "PublicCartTransitionRequest",
     response: "PublicCartPromotionStateResponse",
     call: async (world) => {
-      const cartId = await newCart(world);
-      const { body } = await callCart(world, "applyPublicCartPromotion", { cartId, body: { code: world.demo.promotionCodes.percentage } });
-      return { path: { cartId }, body: { expectedVersion: body.data.cartVersion } };
+      const id = await newCart(world);
+      const { body } = await callCart(world, "applyPublicCartPromotion", { cartId: id, body: { code: world.demo.promotionCodes.percentage } });
+      return { path: { cartId: id }, body: { expectedVersion: body.data.cartVersion } };
     },
   },
   revokePublicCart: {

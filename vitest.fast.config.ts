@@ -1,0 +1,20 @@
+/** `npm run test:fast`: some two minutes of tests for the work between two commits; `test/support/fast.ts` has the rule by which they are chosen. */
+import { defineConfig } from "vitest/config";
+import { fastFiles, fastNames } from "./test/support/fast.ts";
+
+export default defineConfig({
+  test: {
+    include: fastFiles,
+    testNamePattern: fastNames,
+    bail: 1,
+    isolate: false,
+    maxWorkers: 2,
+    setupFiles: ["test/support/properties.ts"],
+    globalSetup: ["test/support/fast.ts"],
+    // Node's own loader, for the same reason as in vitest.config.ts.
+    experimental: { viteModuleRunner: false },
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 20_000 } },
+  },
+});
