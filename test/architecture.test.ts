@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { filesWithUnsafeAssertions } from "../oxlint.config.ts";
 import { readContract } from "#test/support/openapi.ts";
 import { createWorld } from "#test/support/world.ts";
 
@@ -88,6 +89,25 @@ describe("the layers", () => {
     for (const { name } of folders) expect(config).toMatch(new RegExp(`\\n  ${name}: \\[`));
     const { imports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { imports: Record<string, string> };
     for (const { name } of folders) expect(imports[`#${name}/*`]).toBe(`./src/${name}/*`);
+  });
+});
+
+describe("type assertions", () => {
+  it("that the compiler cannot check are in the files that oxlint.config.ts lists, and every file of that list has one", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "assertions-"));
+    try {
+      const config = join(folder, "oxlint.json");
+      writeFileSync(config, JSON.stringify({ plugins: ["typescript"], rules: { "typescript/no-unsafe-type-assertion": "error" } }));
+      const binary = join(root, "node_modules/oxlint/bin/oxlint");
+      const words = [binary, "--type-aware", "--format=json", "-c", config, "-A", "all", "-D", "typescript/no-unsafe-type-assertion", "src"];
+      const { stdout } = await promisify(execFile)(process.execPath, words, { cwd: root, maxBuffer: 64 * 1024 * 1024 }).catch(
+        (error: unknown) => error as { stdout: string },
+      );
+      const { diagnostics } = JSON.parse(stdout) as { diagnostics: { filename: string }[] };
+      expect([...new Set(diagnostics.map(({ filename }) => filename))].toSorted()).toEqual(filesWithUnsafeAssertions.toSorted());
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });
 

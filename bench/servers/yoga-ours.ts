@@ -14,7 +14,7 @@ import { createDoOnce } from "#database/idempotency.ts";
 import { createReadOnly } from "#database/read-only.ts";
 import { systemClock } from "#foundation/clock.ts";
 import { createKeyring } from "#foundation/encryption.ts";
-import { parseAcceptLanguage } from "#foundation/locales.ts";
+import { parseAcceptLanguage } from "#foundation/text.ts";
 import { createContext, type GraphServices } from "#graph/context.ts";
 import { lowerCaseEnums } from "#mesh/contract-schema.ts";
 import { openMesh } from "#mesh/open-mesh.ts";
@@ -35,7 +35,7 @@ const services: GraphServices = createServices(
     publicUrl,
     rateLimitScale: 0,
     keyring,
-    doOnce: createDoOnce({ db, keyring, now: () => systemClock.now() }),
+    doOnce: createDoOnce({ db, keyring, clock: systemClock }),
     events: createServiceEvents(),
     resolvedNames: createResolvedNames(),
     isLoopbackAllowed: false,

@@ -35,7 +35,8 @@ import { assetsPlugin } from "#pages/shared/assets.ts";
 import { createResolvedNames } from "#webhooks/endpoint-url.ts";
 import type { Dispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import type { ResolveName } from "#webhooks/safe-addresses.ts";
-import { createBackground, createNotices, type Payments, type Role } from "./background.ts";
+import { createBackground, type Payments, type Role } from "./background.ts";
+import { createNotices } from "#database/notices.ts";
 import { readKeyring } from "./encryption-keys.ts";
 import { createLimiter, freePort, openConfigured } from "./open.ts";
 import { createReporting, openReplica } from "./replica.ts";
@@ -127,7 +128,7 @@ async function createParts(options: AppOptions) {
   const instruments = createInstruments({ role, engine: database.engine }, events);
   const limiter = instruments.ofLimiter(await createLimiter(options, clock));
   const keyring = readKeyring(settings);
-  const doOnce = instruments.ofOnce(createDoOnce({ db, keyring, now: () => clock.now() }));
+  const doOnce = instruments.ofOnce(createDoOnce({ db, keyring, clock }));
   const watch = createWatch(db, events, log);
   const replica = await openReplica({ settings, clock, onStatement: options.onStatement });
   const reporting = createReporting({ settings, database, replica, clock, log });

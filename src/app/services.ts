@@ -99,7 +99,7 @@ export function createCommandRender(db: Database, settings: Settings): RenderSub
     publicUrl: publicUrlOf(settings),
     rateLimitScale: settings.rateLimitScale,
     keyring,
-    doOnce: createDoOnce({ db, keyring, now: () => systemClock.now() }),
+    doOnce: createDoOnce({ db, keyring, clock: systemClock }),
     // Nobody subscribes: a running service finds new payments and deliveries by itself.
     events: createServiceEvents(),
     resolvedNames: createResolvedNames(),

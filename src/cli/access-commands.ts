@@ -4,8 +4,7 @@ import { createApiKey, revokeApiKey, overlapHours, rotateApiKey } from "#access/
 import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
 import { apiKeyList, createApp, createInstallation, createMerchant, internalTokenList } from "#access/tenants.ts";
 import { isScope, type Role, roles, type Scope, scopes } from "#access/viewer.ts";
-import { isCountry, parseLocale } from "#foundation/locales.ts";
-import { isSlug } from "#foundation/text.ts";
+import { isCountry, isSlug, parseLocale } from "#foundation/text.ts";
 import { printResult } from "./output.ts";
 import { command, type Json, parseTime, withDatabase, write } from "./command.ts";
 

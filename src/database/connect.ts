@@ -8,7 +8,7 @@ import { CamelCasePlugin, Kysely, type LogEvent, PostgresDialect } from "kysely"
 import { Client, type CustomTypesConfig, Pool, type QueryResult, types } from "pg";
 import { guardDialect, pipelinedDialect } from "./transaction-dialect.ts";
 import { lockFolder, unusable } from "./folder-lock.ts";
-import { type Hearing, listen, type Listening } from "./notices.ts";
+import { alone, type Hearing, listen, type Listening } from "./notices.ts";
 import { type StatementLimits, statementPool } from "./statement-pool.ts";
 import type { Tables } from "./tables.ts";
 import { tracedDialect } from "./traced-dialect.ts";
@@ -86,8 +86,6 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
     throw error;
   }
 }
-
-const alone: Listening = { isCurrent: () => true, stop: () => Promise.resolve() };
 
 function takeFolder(folder: string): () => void {
   try {

@@ -3,6 +3,7 @@
  * record of the answer. Only committed effects are recorded, so that a request that was refused runs again. Also the form of keys and the fingerprint of
  * requests (draft-ietf-httpapi-idempotency-key-header).
  */
+import type { Clock } from "#foundation/clock.ts";
 import { createHash, randomBytes } from "node:crypto";
 import { CompiledQuery, type QueryResult, sql } from "kysely";
 import canonicalize from "canonicalize";
@@ -52,14 +53,14 @@ export const keptMs = 7 * 86_400_000;
 interface OnceServices {
   readonly db: Database;
   readonly keyring: Keyring;
-  readonly now: () => Date;
+  readonly clock: Clock;
 }
 
 export function createDoOnce(services: OnceServices): DoOnce {
   // PGlite has one connection: without this a duplicate would wait for the first instead of being told at once.
   const running = new Set<string>();
   return async (claim, work) => {
-    const held: HeldClaim = { ...claim, digest: createHash("sha256").update(claim.key).digest(), now: services.now() };
+    const held: HeldClaim = { ...claim, digest: createHash("sha256").update(claim.key).digest(), now: services.clock.now() };
     const name = `${claim.ownerId} ${held.digest.toString("base64")}`;
     if (running.has(name)) throw fail("idempotency_in_progress");
     running.add(name);

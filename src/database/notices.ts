@@ -3,6 +3,8 @@
  * may have been missed. A listener that must not miss anything asks `isCurrent` first: whether the connection answers is checked four times a second,
  * whether notices arrive on it every ten seconds (`createNoticeProof`).
  */
+import type { ServiceEvents } from "#foundation/events.ts";
+import type { Log } from "#foundation/log.ts";
 import { randomUUID } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import { Client, type ClientConfig } from "pg";
@@ -194,3 +196,39 @@ export function createNoticeProof({ tell, onDeaf, onRegained }: ProofParts): Not
     },
   };
 }
+
+/** What a process sends to, and receives from, the other processes on its database. */
+export interface Notices {
+  /** Whether every notice up to a moment ago has arrived here. */
+  readonly isCurrent: () => boolean;
+  readonly send: (text: string) => void;
+  readonly start: () => void;
+  readonly stop: () => Promise<void>;
+}
+
+interface NoticeSource {
+  readonly db: Kysely<Tables>;
+  listen(channel: string, hearing: Hearing): Listening;
+}
+
+/** A notice that arrives is emitted as `noticeReceived`. */
+export function createNotices(database: NoticeSource, events: ServiceEvents, log: Log): Notices {
+  let listening: Listening | undefined;
+  return {
+    isCurrent: () => listening?.isCurrent() === true,
+    send: createTeller(database.db, noticeChannel),
+    start: () => {
+      listening = database.listen(noticeChannel, {
+        onNotice: (text) => void events.emit("noticeReceived", text),
+        onDeaf: () => log.warn({ event: "notices_lost" }, noticesLost),
+      });
+    },
+    stop: async () => listening?.stop(),
+  };
+}
+
+const noticesLost =
+  "Notices of other processes do not arrive here, as behind a transaction pooler: set DATABASE_DIRECT_URL to PostgreSQL itself. Until then every request looks its credentials up.";
+
+/** The embedded database has no other processes, so no notice is ever missed. */
+export const alone: Listening = { isCurrent: () => true, stop: () => Promise.resolve() };

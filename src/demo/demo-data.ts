@@ -1,24 +1,21 @@
 /**
- * Reads the demo's data files (data/*.json) when the demo is seeded: each once, and only when it is asked for. A file that breaks a rule is refused with
+ * Reads the demo's data files (data/*.json; carts/draw-carts.ts has the rules of sales.json) when the demo is seeded: each once, and only when it is asked for. A file that breaks a rule is refused with
  * its name, the entry and the rule. The rules are the schemas below; what a field means is written beside it.
  */
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { availabilities } from "#commerce/catalog/availability.ts";
-import { promotionKinds, promotionStatuses } from "#commerce/promotions/promotion-rule.ts";
-import { cartNames, promotionCodeNames } from "./demo-file.ts";
 import { motifs } from "#demo/pictures/pictures.ts";
 
 export const locales = ["en", "de", "ja"] as const;
 export type Locale = (typeof locales)[number];
 
-const text = z.string().min(1);
-const count = z.int().min(0);
+export const text = z.string().min(1);
+export const count = z.int().min(0);
 /** One text in each language; the second merchant has no Japanese texts. */
-const words = z.strictObject({ en: text, de: text, ja: text.exactOptional() });
+export const words = z.strictObject({ en: text, de: text, ja: text.exactOptional() });
 export type Words = z.infer<typeof words>;
 const labels = z.record(z.string(), words);
-const owner = z.enum(["first", "second"]);
 
 /** Minor units in EUR, USD and JPY, which is the order of the first merchant's markets. Null if the product is not sold there. */
 const amounts = z.tuple([count.nullable(), count.nullable(), count.nullable()]);
@@ -198,60 +195,6 @@ export interface DemoMerchant extends Omit<z.infer<typeof merchant>, "families">
   readonly families: readonly z.infer<typeof family>[];
 }
 
-/** The names of the carts in demo.json, without the two that checkouts create. */
-export const plainCartNames = cartNames.filter((name) => name !== "locked" && name !== "completed");
-const cartKey = z.enum([...plainCartNames, "mergedInto", "american", "japanese"]);
-export type CartKey = z.infer<typeof cartKey>;
-
-/** A cart that nobody checks out: one in every status, two to try requests with, and two that show what other markets do to a cart. */
-const cart = z.strictObject({
-  /** A name of demo.json, or of a cart that is only found in lists. */
-  key: cartKey,
-  owner,
-  country: text,
-  lines: z.array(z.tuple([text, count.min(1)])),
-  buyer: z.strictObject({ reference: text, email: text }).exactOptional(),
-  isAddressed: z.literal(true).exactOptional(),
-  code: z.enum(promotionCodeNames).exactOptional(),
-  state: z.discriminatedUnion("status", [
-    z.strictObject({ status: z.enum(["active", "expired"]) }),
-    z.strictObject({ status: z.literal("revoked"), note: text }),
-    z.strictObject({ status: z.literal("merged"), into: cartKey }),
-  ]),
-  quietMinutes: count,
-  livedMinutes: count,
-});
-export type CartEntry = z.infer<typeof cart>;
-
-const promotion = z.strictObject({
-  /** Null if the promotion is automatic. */
-  code: z.strictObject({ name: z.enum(promotionCodeNames), text }).nullable(),
-  owner,
-  kind: z.enum(promotionKinds),
-  status: z.enum(promotionStatuses),
-  titles: words,
-  values: z.strictObject({ basisPoints: count, amountMinor: count, currency: text, minimumSubtotalMinor: count, usageLimit: count }).exactPartial(),
-  /** Holds in the market of this country alone; without it in every market. */
-  country: text.exactOptional(),
-  /** How many days ago its window began and ended. */
-  windowDaysAgo: z.tuple([count, count]).exactOptional(),
-});
-export type PromotionEntry = z.infer<typeof promotion>;
-
-/** How often something is searched for on an ordinary day. */
-const searches = z.array(z.strictObject({ query: text, country: text, perDay: count }));
-
-const salesFile = z.strictObject({
-  /** Where the buyers live: public places, and nobody's name. One address for each country that the merchants sell to. */
-  addresses: z.array(
-    z.strictObject({ recipientName: text, line1: text, postalCode: text, city: text, regionCode: text.exactOptional(), countryCode: text }),
-  ),
-  promotions: z.array(promotion),
-  carts: z.array(cart),
-  /** Searches for what the merchants sell, and for what they do not. */
-  searches: z.strictObject({ found: searches, missed: searches }),
-});
-
 const thing = z.strictObject({ en: text, de: text, euros: count, grams: count, motif: z.enum(motifs) });
 export type Thing = z.infer<typeof thing>;
 /** Materials and properties that suit each other: nobody knits a clock. In German the material follows "aus". */
@@ -284,7 +227,7 @@ const bulkFile = z
   }));
 
 /** Checks the text of a data file; throws an error with the file, the entry and the rule if it breaks one. */
-function parseFile<File extends z.ZodType>(name: string, file: File, json: string): z.output<File> {
+export function parseFile<File extends z.ZodType>(name: string, file: File, json: string): z.output<File> {
   const data: unknown = JSON.parse(json);
   const parsed = file.safeParse(data);
   if (parsed.success) return parsed.data;
@@ -303,35 +246,25 @@ function placeOf(path: readonly PropertyKey[], data: unknown): string {
   return name === "" ? place : `${place} (${name})`;
 }
 
-const named = z.union([
-  z.object({ sku: z.string() }),
-  z.object({ slug: z.string() }),
-  z.object({ handle: z.string() }),
-  z.object({ key: z.string() }),
-]);
-
-function nameOf(value: unknown): string | undefined {
-  const found = named.safeParse(value);
-  return found.success ? Object.values(found.data)[0] : undefined;
-}
+const nameOf = (value: unknown): string | undefined =>
+  ["sku", "slug", "handle", "key"].map((key): unknown => Object(value)[key]).find((name) => typeof name === "string");
 
 /** Each takes the text of its file. */
 export const parseDemoData = {
   catalog: (json: string) => parseFile("catalog.json", catalogFile, json),
   merchants: (json: string) => parseFile("merchants.json", merchantsFile, json),
-  sales: (json: string) => parseFile("sales.json", salesFile, json),
   bulk: (json: string) => parseFile("bulk.json", bulkFile, json),
 } as const;
 
-function readOnce<Data>(read: () => Data): () => Data {
+export function readOnce<Data>(read: () => Data): () => Data {
   let data: Data | undefined;
   return () => (data ??= read());
 }
 
-const readText = (name: keyof typeof parseDemoData): string => readFileSync(new URL(`data/${name}.json`, import.meta.url), "utf8");
+export const readText = (name: "catalog" | "merchants" | "sales" | "bulk"): string =>
+  readFileSync(new URL(`data/${name}.json`, import.meta.url), "utf8");
 
 export const demoCatalog = readOnce(() => parseDemoData.catalog(readText("catalog")));
-export const demoSales = readOnce(() => parseDemoData.sales(readText("sales")));
 export const demoBulk = readOnce(() => parseDemoData.bulk(readText("bulk")));
 /** The two merchants with their products; checks that the products' categories are categories of the merchant. */
 export const demoMerchants = readOnce(() => {

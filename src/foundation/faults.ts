@@ -3,9 +3,8 @@
  * read. `field` is always a JSON Pointer into the input.
  */
 import { fail, failAt, type Failure, type FailureCode, type FailureDetail } from "./failure.ts";
-import { isCountry } from "./locales.ts";
+import { isCleanText, isCountry } from "./text.ts";
 import { isCurrency } from "./money.ts";
-import { isCleanText } from "./text.ts";
 
 export type Faults = FailureDetail[];
 

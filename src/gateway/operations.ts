@@ -1,4 +1,9 @@
 /** Mounts the REST operations: each gets its own short list of steps, chosen from the whole list at start. */
+import { parseAcceptLanguage } from "#foundation/text.ts";
+import { createContext, type GraphContext, type GraphServices, type Source } from "#graph/context.ts";
+import { addressKey } from "#http/caller.ts";
+import type { Run } from "#mesh/run.ts";
+import type { RunPublic } from "./replica-fallback.ts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { anonymous, credentialOwnerOf, isIntegrator, type Viewer } from "#access/viewer.ts";
 import { isTracing, tracedPart } from "#foundation/tracing.ts";
@@ -15,7 +20,7 @@ declare module "fastify" {
   }
 }
 
-type Run = (call: Call) => Promise<void> | void;
+type RunStep = (call: Call) => Promise<void> | void;
 
 export function mountOperations(server: FastifyInstance, services: GatewayServices, operations: readonly Operation[]): void {
   server.decorateRequest("call", null);
@@ -33,7 +38,7 @@ function mount(server: FastifyInstance, services: GatewayServices, operation: Op
   const applying = steps
     .filter((step) => step.appliesTo(operation))
     .map((step) => ({ phase: step.phase, run: tracedStep(step.name, step.create(services, operation)) }));
-  const inPhase = (phase: "headers" | "body"): Run[] => applying.filter((step) => step.phase === phase).map(({ run }) => run);
+  const inPhase = (phase: "headers" | "body"): RunStep[] => applying.filter((step) => step.phase === phase).map(({ run }) => run);
   const beforeBody = inPhase("headers");
   const afterBody = inPhase("body");
   const headers = fixedHeaders(operation);
@@ -73,8 +78,8 @@ function mount(server: FastifyInstance, services: GatewayServices, operation: Op
 /** Those that may wait for something or have much to do. The others say by the error's code that it was them. */
 const stepsShown: ReadonlySet<string> = new Set(["identify", "validate", "execute"]);
 
-function tracedStep(name: string, run: Run): Run {
-  return isTracing() && stepsShown.has(name) ? (call): ReturnType<Run> => tracedPart({ name }, () => run(call)) : run;
+function tracedStep(name: string, run: RunStep): RunStep {
+  return isTracing() && stepsShown.has(name) ? (call): ReturnType<RunStep> => tracedPart({ name }, () => run(call)) : run;
 }
 
 /** What was asked without a credential is nobody's. */
@@ -92,7 +97,7 @@ function shownOf(viewer: Viewer): FastifyRequest["credential"] {
   return viewer.kind === "oauth" ? { installationId: viewer.installationId, grantId: viewer.grantId } : null;
 }
 
-async function runAll(runs: readonly Run[], call: Call): Promise<void> {
+async function runAll(runs: readonly RunStep[], call: Call): Promise<void> {
   for (const run of runs) {
     const waiting = run(call);
     if (waiting !== undefined) await waiting;
@@ -125,3 +130,30 @@ export const steps: readonly Step[] = [
   execute,
   answer,
 ];
+
+/** Runs the document of a REST operation for its caller. */
+export function executorOf(run: Run, services: GraphServices, runPublic: RunPublic): GatewayServices["execute"] {
+  return (call, once) => {
+    const { operation, viewer, requestId, request, variables } = call;
+    const { id, document, languageField, security } = operation;
+    // Only an operation that says so in `Vary` may answer by Accept-Language.
+    const languages = languageField === null ? [] : parseAcceptLanguage(request.headers["accept-language"]);
+    const caller = {
+      viewer,
+      requestId,
+      languages,
+      operationId: id,
+      client: addressKey(request.ip),
+      once,
+      onOnce: once === null ? undefined : recorderOf(call),
+    };
+    const runOn = (source?: Source): ReturnType<Run> => run(document, createContext(services, { ...caller, source }), { variables });
+    return security.kind === "anonymous" ? runPublic(runOn) : runOn();
+  };
+}
+
+const recorderOf =
+  (call: Call): GraphContext["onOnce"] =>
+  (once) => {
+    call.recorded = once;
+  };

@@ -2,18 +2,15 @@
 import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import type { Credentials } from "#access/credentials.ts";
 import type { RequestLog } from "#access/request-log.ts";
-import { parseAcceptLanguage } from "#foundation/locales.ts";
 import type { Log } from "#foundation/log.ts";
-import { createContext, type GraphContext, type GraphServices, type Source } from "#graph/context.ts";
-import { addressKey } from "#http/caller.ts";
+import type { GraphServices } from "#graph/context.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
 import { refuseOtherMethods } from "#http/server.ts";
 import type { Run } from "#mesh/run.ts";
 import { oauthPaths } from "#access/authorization.ts";
 import type { ApiDescription } from "./api-description.ts";
-import type { Call, GatewayServices } from "./call.ts";
-import { mountOperations } from "./operations.ts";
-import { createReplicaFallback, type RunPublic } from "./replica-fallback.ts";
+import { executorOf, mountOperations } from "./operations.ts";
+import { createReplicaFallback } from "./replica-fallback.ts";
 
 export interface GatewayOptions {
   readonly api: ApiDescription;
@@ -31,33 +28,6 @@ export const gatewayPlugin: FastifyPluginAsync<GatewayOptions> = async (server, 
   mountOperations(server, { db, clock, publicUrl, limiter, credentials, noteRequest: requests.note, execute }, api.operations);
   mountDocument(server, JSON.stringify(addressed(api.document, publicUrl), null, 2));
 };
-
-/** Runs the document of a REST operation for its caller. */
-function executorOf(run: Run, services: GraphServices, runPublic: RunPublic): GatewayServices["execute"] {
-  return (call, once) => {
-    const { operation, viewer, requestId, request, variables } = call;
-    const { id, document, languageField, security } = operation;
-    // Only an operation that says so in `Vary` may answer by Accept-Language.
-    const languages = languageField === null ? [] : parseAcceptLanguage(request.headers["accept-language"]);
-    const caller = {
-      viewer,
-      requestId,
-      languages,
-      operationId: id,
-      client: addressKey(request.ip),
-      once,
-      onOnce: once === null ? undefined : recorderOf(call),
-    };
-    const runOn = (source?: Source): ReturnType<Run> => run(document, createContext(services, { ...caller, source }), { variables });
-    return security.kind === "anonymous" ? runPublic(runOn) : runOn();
-  };
-}
-
-const recorderOf =
-  (call: Call): GraphContext["onOnce"] =>
-  (answer) => {
-    call.recorded = answer;
-  };
 
 function mountDocument(server: FastifyInstance, document: string): void {
   server.get("/openapi.json", (_request, reply) =>

@@ -20,7 +20,10 @@ export interface ReplicaFallbackOptions {
   readonly pauseMs?: number;
 }
 
-export function createReplicaFallback({ replica }: Pick<GraphServices, "replica">, { clock, log, pauseMs = 5_000 }: ReplicaFallbackOptions): RunPublic {
+export function createReplicaFallback(
+  { replica }: Pick<GraphServices, "replica">,
+  { clock, log, pauseMs = 5_000 }: ReplicaFallbackOptions,
+): RunPublic {
   if (replica === undefined) return (ask) => ask(undefined);
   let isAway = false;
   let nextTryAt = 0;

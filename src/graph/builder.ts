@@ -5,8 +5,7 @@ import RelayPlugin from "@pothos/plugin-relay";
 import ScopeAuthPlugin from "@pothos/plugin-scope-auth";
 import ValidationPlugin from "@pothos/plugin-validation";
 import { fail, type Failure, type FailureDetail } from "#foundation/failure.ts";
-import { authScopes, type Caller } from "./callers.ts";
-import type { GraphContext } from "./context.ts";
+import { authScopes, type Caller, type GraphContext } from "./context.ts";
 
 interface OutputScalar<Input, Output = Input> {
   Input: Input;

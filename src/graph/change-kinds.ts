@@ -15,8 +15,7 @@ import type { EndpointCommandContext } from "#webhooks/endpoints/change-endpoint
 import { type Cause, withOutbox } from "#webhooks/outbox.ts";
 import type { ReplayTenant } from "#webhooks/replay-delivery.ts";
 import { tellAccess } from "./access/access-events.ts";
-import { type Caller, callerOf, isOwnSession, orderActorOf, ownerOf, pagesAndFrontends, tenantOf, tokenIdOf } from "./callers.ts";
-import type { GraphContext } from "./context.ts";
+import { type Caller, callerOf, type GraphContext, isOwnSession, orderActorOf, ownerOf, pagesAndFrontends, tenantOf, tokenIdOf } from "./context.ts";
 import type { ChangeContext, ChangeKind } from "./mutation.ts";
 
 /** The context of changes of one merchant: their events are written when the command is done. */

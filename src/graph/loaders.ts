@@ -62,7 +62,7 @@ import {
 } from "#webhooks/delivery-log.ts";
 import { findEndpoints, findEndpointsOf, type WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts";
 import { findFixtures, type SealedFixture } from "#webhooks/endpoints/endpoint-secrets.ts";
-import { createSharedReads, type SharedReads } from "#database/shared-reads.ts";
+import { createSharedReads, type Loads, SharedLoads, type SharedReads } from "#database/shared-reads.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
 
 export interface Loaders {
@@ -279,49 +279,6 @@ async function promotionCodePages(db: Database, pages: readonly PromotionCodePag
     for (const page of alike) found.set(page, groups.get(page.promotionId) ?? []);
   }
   return pages.map((page) => found.get(page) ?? []);
-}
-
-/** As much of a DataLoader as is used of these. */
-interface Loads<Key, Row> {
-  load(key: Key): Promise<Row>;
-  /** One that fails does not fail those it was asked for with. */
-  loadMany(keys: ArrayLike<Key>): Promise<(Row | Error)[]>;
-  /** What is at hand need not be read again. */
-  prime(key: Key, row: Row): unknown;
-}
-
-/**
- * Keeps the rows of a request over reads that requests share. A DataLoader with `batch: false` would do the same, but
- * defers each load to a later tick, which the shared reads wait for anyway.
- */
-class SharedLoads<Key, Row> implements Loads<Key, Row | null> {
-  readonly #reads: SharedReads<Key, Row>;
-  readonly #kept = new Map<string, Promise<Row | null>>();
-
-  constructor(reads: SharedReads<Key, Row>) {
-    this.#reads = reads;
-  }
-
-  load(key: Key): Promise<Row | null> {
-    const name = this.#reads.nameOf(key);
-    let row = this.#kept.get(name);
-    if (row === undefined) {
-      row = this.#reads.load(key);
-      this.#kept.set(name, row);
-    }
-    return row;
-  }
-
-  prime(key: Key, row: Row | null): void {
-    const name = this.#reads.nameOf(key);
-    if (!this.#kept.has(name)) this.#kept.set(name, Promise.resolve(row));
-  }
-
-  loadMany(keys: ArrayLike<Key>): Promise<(Row | null | Error)[]> {
-    const load = (key: Key): Promise<Row | null | Error> =>
-      this.load(key).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
-    return Promise.all(Array.from(keys, load));
-  }
 }
 
 /** What a process reads for many requests at once (shared-reads.ts): the aggregates that most requests ask for one of. */

@@ -5,10 +5,9 @@
  */
 import { GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from "graphql";
 import { type FailureCode, failAt } from "#foundation/failure.ts";
-import { isCountry, localeLengthMax, parseLocale } from "#foundation/locales.ts";
+import { isCleanText, isCountry, isSlug, localeLengthMax, parseLocale, slugLengthMax, slugPattern } from "#foundation/text.ts";
 import { isCurrency } from "#foundation/money.ts";
 import { isDay } from "#foundation/period.ts";
-import { isCleanText, isSlug, slugLengthMax, slugPattern } from "#foundation/text.ts";
 import { builder } from "./builder.ts";
 
 interface ScalarRule<Value> {

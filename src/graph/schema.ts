@@ -31,6 +31,7 @@ import "./orders/order-queries.ts";
 import "./orders/cancellation-eligibility.ts";
 import "./orders/after-sales-eligibility.ts";
 import "./orders/order-mutations.ts";
+import "./orders/payment-mutations.ts";
 import "./after-sales/returns.ts";
 import "./after-sales/warranties.ts";
 import "./webhooks/endpoints.ts";

@@ -9,13 +9,12 @@ import { LRUCache } from "lru-cache";
 import type { InternalViewer } from "#access/viewer.ts";
 import { orUnavailable } from "#database/database-errors.ts";
 import { fail, failAt, type Failure, toErrorBody, toFailure } from "#foundation/failure.ts";
-import { parseAcceptLanguage } from "#foundation/locales.ts";
+import { isBuyerReference, parseAcceptLanguage } from "#foundation/text.ts";
 import type { Log } from "#foundation/log.ts";
 import { refuseOtherMethods } from "#http/server.ts";
 import { type CallerDetails, createContext, type GraphContext, type GraphServices } from "#graph/context.ts";
 import type { Mesh } from "#mesh/open-mesh.ts";
 import { PublicError } from "#mesh/public-error.ts";
-import { isBuyerReference } from "#foundation/text.ts";
 import {
   clientOf,
   type InternalAuthentication,

@@ -2,7 +2,7 @@
 import { type DocumentNode, Kind, visit } from "graphql";
 import { fail } from "#foundation/failure.ts";
 import { isCleanText } from "#foundation/text.ts";
-import type { PolicyArgs } from "./policy.ts";
+import type { PolicyArgs } from "./run.ts";
 
 /** Throws 400 `invalid_field` for the first text that is not clean, with a JSON Pointer into the request. */
 export function requireClean({ document, variableValues }: Pick<PolicyArgs, "document" | "variableValues">): void {

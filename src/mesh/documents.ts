@@ -17,8 +17,7 @@ import {
   type SelectionSetNode,
   validate,
 } from "graphql";
-import { compiledQueryOf, ownDocument } from "./compile-document.ts";
-import { withContractEnums } from "./contract-schema.ts";
+import { compiledQueryOf, ownDocument, withContractEnums } from "./contract-schema.ts";
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 

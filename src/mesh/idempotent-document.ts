@@ -17,10 +17,9 @@ import { failAt, type Failure } from "#foundation/failure.ts";
 import { fingerprintOf, parseIdempotencyKey } from "#database/idempotency.ts";
 import { idempotencyKeyArgument, preparationOf } from "#graph/mutation.ts";
 import { isIntegrator } from "#access/viewer.ts";
-import { callerOf, staff } from "#graph/callers.ts";
-import type { PolicyArgs } from "./policy.ts";
-import { contractSchemaOf } from "./contract-schema.ts";
-import { isOwnDocument } from "./compile-document.ts";
+import { callerOf, staff } from "#graph/context.ts";
+import type { PolicyArgs } from "./run.ts";
+import { contractSchemaOf, isOwnDocument } from "./contract-schema.ts";
 
 /**
  * The key of the document's one mutation; undefined if it has none. Throws 400 `idempotency_key_invalid` if the key is

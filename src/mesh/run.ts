@@ -4,12 +4,11 @@
  * `.meshrc.yaml` sees every execution.
  */
 import type { getMesh } from "@graphql-mesh/runtime";
-import { handleMaybePromise } from "@whatwg-node/promise-helpers";
-import type { DocumentNode, ExecutionResult } from "graphql";
+import { handleMaybePromise, isPromise } from "@whatwg-node/promise-helpers";
+import type { DocumentNode, ExecutionArgs, ExecutionResult } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import type { GraphContext } from "#graph/context.ts";
-import type { Variables } from "./compile-document.ts";
-import { executeWith } from "./policy.ts";
+import type { Variables } from "./contract-schema.ts";
 
 export interface RunOptions {
   readonly variables?: Variables | null | undefined;
@@ -65,4 +64,112 @@ const extendEach =
 
 function hasContextHooks({ onContextBuilding, onEnveloped, onPluginInit, isOnlyForMeshDev }: MeshDevPlugin): boolean {
   return isOnlyForMeshDev !== true && (onContextBuilding ?? onEnveloped ?? onPluginInit) !== undefined;
+}
+
+/**
+ * Policies around the execution of a document. The plugins of `.meshrc.yaml` are made with `policyPlugin`; `executeWith` calls `onExecute` and `onExecuteDone` of all
+ * plugins of a Mesh instance in their order, as Envelop specifies (https://the-guild.dev/graphql/envelop/v4/plugins/lifecycle). Envelop's own loop around the same hooks
+ * allocates 16 KB for each execution, a fifth of what reading a cart allocates in all.
+ */
+type MaybePromise<Value> = Promise<Value> | Value;
+
+interface DonePayload {
+  readonly args: ExecutionArgs;
+  readonly result: ExecutionResult;
+  readonly setResult: (result: ExecutionResult) => void;
+}
+
+interface DoneHooks {
+  readonly onExecuteDone?: (payload: DonePayload) => MaybePromise<unknown>;
+}
+
+/** What a hook is given. `executeFn` is the executor that the hooks before have set. */
+interface ExecutePayload {
+  readonly args: ExecutionArgs;
+  readonly context: unknown;
+  executeFn: Execute;
+  readonly setExecuteFn: (execute: Execute) => void;
+  readonly setResultAndStopExecution: (result: ExecutionResult) => void;
+  readonly extendContext: (extension: object) => void;
+}
+
+type ExecuteHook = (payload: ExecutePayload) => MaybePromise<DoneHooks | null | undefined>;
+
+/** The first plugin of a Mesh instance sets the executor, so there is always one. */
+export function executeWith(plugins: readonly Plugin[]): Execute {
+  const hooks = plugins.flatMap(({ onExecute }) => (onExecute === undefined ? [] : [onExecute as unknown as ExecuteHook]));
+  return (args) => {
+    const done: DoneHooks[] = [];
+    const outcome: { stopped?: ExecutionResult } = {};
+    const payload: ExecutePayload = {
+      args,
+      context: args.contextValue,
+      executeFn: noExecutor,
+      setExecuteFn: (execute) => {
+        payload.executeFn = execute;
+      },
+      setResultAndStopExecution: (result) => {
+        outcome.stopped = result;
+      },
+      extendContext: (extension) => void Object.assign(args.contextValue as object, extension),
+    };
+    const note = (hooksAfter: DoneHooks | null | undefined): void => {
+      if (hooksAfter !== null && hooksAfter !== undefined) done.push(hooksAfter);
+    };
+    const callFrom = (first: number): MaybePromise<ExecutionResult> => {
+      for (let index = first; index < hooks.length && outcome.stopped === undefined; index += 1) {
+        const answer = hooks[index]?.(payload);
+        if (isPromise(answer)) {
+          return answer.then((late) => {
+            note(late);
+            return callFrom(index + 1);
+          });
+        }
+        note(answer);
+      }
+      const result = outcome.stopped ?? payload.executeFn(args);
+      return isPromise(result) ? result.then((late) => finish(late, args, done)) : finish(result, args, done);
+    };
+    return callFrom(0);
+  };
+}
+
+const noExecutor: Execute = () => {
+  throw new Error("No plugin has set an executor.");
+};
+
+function finish(first: ExecutionResult, args: ExecutionArgs, done: readonly DoneHooks[]): MaybePromise<ExecutionResult> {
+  let result = first;
+  const setResult = (next: ExecutionResult): void => {
+    result = next;
+  };
+  for (const [index, { onExecuteDone }] of done.entries()) {
+    const answer = onExecuteDone?.({ args, result, setResult });
+    if (isPromise(answer)) return answer.then(() => finish(result, args, done.slice(index + 1)));
+  }
+  return result;
+}
+
+/** A Mesh server that this service did not start (`mesh dev`) makes contexts without a caller. */
+export interface PolicyArgs extends Omit<ExecutionArgs, "contextValue"> {
+  readonly document: DocumentNode;
+  readonly contextValue: GraphContext;
+}
+
+export type Execute = (args: ExecutionArgs) => Promise<ExecutionResult> | ExecutionResult;
+
+/** Gives the executor to use instead of `execute`, or undefined if the policy has nothing to do with this document. */
+export type Policy = (args: PolicyArgs, execute: Execute) => Execute | undefined;
+
+/**
+ * A Mesh plugin with one policy. Plugins are called in the order of `.meshrc.yaml`, and each wraps the executor that
+ * the ones before it have set: the last plugin of the list is the outermost.
+ */
+export function policyPlugin(policy: Policy): Plugin {
+  return {
+    onExecute: ({ args, executeFn, setExecuteFn }) => {
+      const chosen = policy(args as unknown as PolicyArgs, executeFn as Execute);
+      if (chosen !== undefined) setExecuteFn(chosen as Parameters<typeof setExecuteFn>[0]);
+    },
+  };
 }

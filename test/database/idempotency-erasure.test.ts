@@ -18,7 +18,7 @@ describeOnBoth("the record of a request", (open) => {
   let db: Database;
   let at = now;
   const ask = (ownerId: string, key: string, body: string) =>
-    createDoOnce({ db, keyring, now: () => at })({ ownerId, key, fingerprint: digest(key) }, () =>
+    createDoOnce({ db, keyring, clock: { now: () => at } })({ ownerId, key, fingerprint: digest(key) }, () =>
       Promise.resolve<Recorded>({ status: 200, contentType: "text/plain", body }),
     );
   const find = (ownerIds: readonly string[], since?: Date): Promise<RecordKey[]> =>

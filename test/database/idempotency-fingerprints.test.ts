@@ -20,7 +20,7 @@ describeOnBoth("the fingerprint", (open) => {
   });
 
   it("is another for each record of the same request, and never its plain digest", async () => {
-    const doOnce = createDoOnce({ db, keyring: createKeyring([first]), now: () => now });
+    const doOnce = createDoOnce({ db, keyring: createKeyring([first]), clock: { now: () => now } });
     for (const key of ["k-1", "k-2"]) await doOnce({ ...asked, key }, () => Promise.resolve(answer));
     const rows = await db.selectFrom("idempotencyRecord").select("fingerprint").execute();
     const kept = rows.map(({ fingerprint }) => Buffer.from(fingerprint).toString("hex"));
@@ -31,7 +31,7 @@ describeOnBoth("the fingerprint", (open) => {
   it("is known again while keys are rotated, also once the one it was made under is gone", async () => {
     await db.deleteFrom("idempotencyRecord").execute();
     const both = createKeyring([second, first]);
-    const under = (keyring: typeof both) => createDoOnce({ db, keyring, now: () => now });
+    const under = (keyring: typeof both) => createDoOnce({ db, keyring, clock: { now: () => now } });
     const never = (): Promise<Recorded> => Promise.reject(new Error("It happened before."));
     await under(createKeyring([first]))(asked, () => Promise.resolve(answer));
     expect(await under(both)(asked, never)).toEqual({ recorded: answer, isReplay: true });

@@ -13,7 +13,10 @@ describeOnBoth("while a request runs under a key", (open) => {
   it("its owner's other keys and other owners' same key are done, and its own copy is refused", async () => {
     const { db, engine } = await open({ poolSize: 5 });
     // As two processes: neither knows what runs in the other.
-    const [here, there] = [createDoOnce({ db, keyring, now: () => new Date() }), createDoOnce({ db, keyring, now: () => new Date() })];
+    const [here, there] = [
+      createDoOnce({ db, keyring, clock: { now: () => new Date() } }),
+      createDoOnce({ db, keyring, clock: { now: () => new Date() } }),
+    ];
     const gate = Promise.withResolvers<undefined>();
     const began = Promise.withResolvers<undefined>();
     const first = here({ ownerId: "ins_1", key: "k-1", fingerprint }, async () => {

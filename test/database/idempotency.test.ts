@@ -57,7 +57,7 @@ describeOnBoth("a request under a key", (open) => {
     await db.deleteFrom("app").execute();
     await db.deleteFrom("idempotencyRecord").execute();
     clock = new TestClock(new Date("2026-05-01T10:00:00.000Z"));
-    doOnce = createDoOnce({ db, keyring, now: () => clock.now() });
+    doOnce = createDoOnce({ db, keyring, clock });
   });
 
   it("has its effect once, and every later one is given the same answer, byte for byte", async () => {
@@ -211,7 +211,7 @@ describe("two processes on one PostgreSQL", () => {
   it("tell of each other at once, without waiting and without a second effect", async () => {
     const url = await createDatabase();
     const [one, two] = await Promise.all([openDatabase({ url, poolSize: 1 }), openDatabase({ url, poolSize: 1 })]);
-    const [here, there] = [createDoOnce({ db: one.db, keyring, now }), createDoOnce({ db: two.db, keyring, now })];
+    const [here, there] = [createDoOnce({ db: one.db, keyring, clock: { now } }), createDoOnce({ db: two.db, keyring, clock: { now } })];
     const { promise: started, resolve: start } = Promise.withResolvers<void>();
     const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
     const first = here(claimOf(), async (transaction) => {
@@ -237,7 +237,7 @@ describe("two processes on one PostgreSQL", () => {
     const url = await createDatabase();
     const database = await openDatabase({ url, poolSize: 2 });
     const { db } = database;
-    const doOnce = createDoOnce({ db, keyring, now });
+    const doOnce = createDoOnce({ db, keyring, clock: { now } });
     const beside = new Client({ connectionString: url });
     await beside.connect();
     await doOnce(claimOf(), countedWork("earlier").work);
@@ -283,7 +283,7 @@ describe("a connection that is lost", () => {
       await database.close();
       await proxy.stop();
     };
-    return { db: database.db, doOnce: createDoOnce({ db: database.db, keyring, now }), proxy, end };
+    return { db: database.db, doOnce: createDoOnce({ db: database.db, keyring, clock: { now } }), proxy, end };
   }
 
   it("at the commit, after it was done, is no loss: the answer is looked up and given, and a retry is a replay", async () => {

@@ -1,8 +1,7 @@
 /** Money, locales, countries and text: what enters and what is made of it. */
 import { describe, expect, it } from "vitest";
-import { chooseLocale, isCountry, localeChain, parseAcceptLanguage, parseLocale } from "#foundation/locales.ts";
+import { chooseLocale, escapeHtml, isCleanText, isCountry, isSlug, localeChain, parseAcceptLanguage, parseLocale } from "#foundation/text.ts";
 import { exponentOf, isCurrency, money } from "#foundation/money.ts";
-import { escapeHtml, isCleanText, isSlug } from "#foundation/text.ts";
 
 describe("money", () => {
   it.each([

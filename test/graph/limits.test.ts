@@ -1,6 +1,6 @@
 /** What a query may be: hostile documents are refused before they run, with figures, in the shape of every other error. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { refreshDue } from "#commerce/search/refresh-due.ts";
+import { refreshDue } from "#commerce/search/index-products.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 
 describe("limits of /graphql", () => {

@@ -3,7 +3,7 @@ import { envelop } from "@envelop/core";
 import { buildSchema, type ExecutionArgs, type ExecutionResult, parse } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { describe, expect, it } from "vitest";
-import { executeWith } from "#mesh/policy.ts";
+import { executeWith } from "#mesh/run.ts";
 
 type Calls = string[];
 type Case = (calls: Calls) => Plugin[];

@@ -155,6 +155,6 @@ describe("where policies live", () => {
     const executors =
       /import (?!type)[^;]*\b(?:execute|executeSync|graphql|subscribe|normalizedExecutor|compileQuery)\b[^;]* from "(?:graphql|graphql-jit|@graphql-tools\/executor)"/;
     const found = globSync("src/**/*.ts", { cwd: root }).filter((path) => executors.test(readFileSync(join(root, path), "utf8")));
-    expect(found.toSorted()).toEqual(["src/mesh/compile-document.ts", "src/mesh/plugins/executor.ts"]);
+    expect(found.toSorted()).toEqual(["src/mesh/contract-schema.ts", "src/mesh/plugins/executor.ts"]);
   });
 });

@@ -1,6 +1,6 @@
 /** Events that a command writes have the links of those that the service writes. */
 import { expect, it } from "vitest";
-import { createCommandRender } from "#app/command-render.ts";
+import { createCommandRender } from "#app/services.ts";
 import { publicUrlOf, readSettings } from "#app/settings.ts";
 import { inTransaction } from "#database/transaction.ts";
 import { makeCart } from "#test/operations/cart-calls.ts";

@@ -6,7 +6,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmdirSync, wr
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { inject } from "vitest";
-import { createCommandRender } from "#app/command-render.ts";
+import { createCommandRender } from "#app/services.ts";
 import { loadEncryptionKeys } from "#app/encryption-keys.ts";
 import { readSettings } from "#app/settings.ts";
 import { type DatabaseOptions, type OpenDatabase, openDatabase } from "#database/connect.ts";

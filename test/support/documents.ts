@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type DocumentNode, parse } from "graphql";
-import { fragmentsOf, inlineFragments } from "#mesh/fragments.ts";
+import { fragmentsOf, inlineFragments } from "#mesh/documents.ts";
 
 const folder = new URL("../../schema/", import.meta.url).pathname;
 

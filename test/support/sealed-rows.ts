@@ -1,6 +1,6 @@
 /** All that lies encrypted in a database, opened. */
 import { sql } from "kysely";
-import { sealedColumns } from "#app/sealed-columns.ts";
+import { sealedColumns } from "#app/rewrap.ts";
 import type { Database } from "#database/connect.ts";
 import type { Keyring, Sealed } from "#foundation/encryption.ts";
 

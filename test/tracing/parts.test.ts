@@ -8,7 +8,7 @@ import { createSharedReads } from "#database/shared-reads.ts";
 import { tracedDialect } from "#database/traced-dialect.ts";
 import { recordedSpan, traced } from "#foundation/tracing.ts";
 import { traceRequests } from "#http/request-spans.ts";
-import { createOpenStreams } from "#graphql/open-streams.ts";
+import { createOpenStreams } from "#graphql/event-streams.ts";
 import { noteSpans } from "./noted-spans.ts";
 
 it("a request whose caller went away has no status, and says so; one that is answered has its own", async () => {

@@ -5,7 +5,7 @@
  */
 import { iso31662 } from "iso-3166";
 import { getCountryData } from "lib-address/lite";
-import { isCountry } from "#foundation/locales.ts";
+import { isCountry } from "#foundation/text.ts";
 import type { AddressField } from "./postal-address.ts";
 
 export interface AddressCountry {

@@ -3,7 +3,7 @@
  * tidied, with the fields whose value that has changed. Messages never repeat what was entered.
  */
 import { fail, type FailureDetail } from "#foundation/failure.ts";
-import { isCountry } from "#foundation/locales.ts";
+import { isCountry } from "#foundation/text.ts";
 import { type AddressCountry, addressCountry } from "./address-country.ts";
 import {
   type AddressField,

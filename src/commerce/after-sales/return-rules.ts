@@ -8,7 +8,7 @@ import { shippingLeftMinor, unitsValueMinor } from "#commerce/orders/order-value
 import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { ReturnKind, ReturnStatus } from "#commerce/orders/order-states.ts";
 import { policyOf } from "#commerce/orders/order-terms.ts";
-import { mulDivHalfEven } from "#commerce/pricing/allocate.ts";
+import { mulDivHalfEven } from "#commerce/pricing/discounts.ts";
 import { fail, type Failure, type FailureCode } from "#foundation/failure.ts";
 import { paidBackUnits } from "./obstacles.ts";
 

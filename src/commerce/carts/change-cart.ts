@@ -4,7 +4,7 @@
  */
 import type { ServiceEvents } from "#foundation/events.ts";
 import { type RawBuilder, sql } from "kysely";
-import { AmountOutOfRange } from "#commerce/pricing/allocate.ts";
+import { AmountOutOfRange } from "#commerce/pricing/discounts.ts";
 import type { Refusal } from "#commerce/promotions/choose-promotions.ts";
 import { prepareStatement, parameter } from "#database/prepared-template.ts";
 import { runPipelined, type Transaction } from "#database/transaction.ts";

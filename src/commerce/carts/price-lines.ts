@@ -1,5 +1,5 @@
 /** Takes each wanted line to what is for sale now: today's price and texts, no more than there is; and says what changed by that. */
-import { chooseLocale } from "#foundation/locales.ts";
+import { chooseLocale } from "#foundation/text.ts";
 import { money } from "#foundation/money.ts";
 import { type LineDisplay, type StoredWarning, warning } from "./cart-aggregate.ts";
 import type { CartDraft, DraftLine } from "./cart-draft.ts";

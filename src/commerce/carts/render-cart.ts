@@ -2,8 +2,8 @@
  * A cart as the contract shows it: status and address by the clock, money with its currency, nothing personal. Pure; what is read from the
  * database a moment later is shown the same.
  */
-import { type Availability, availabilityOf } from "#commerce/catalog/availability.ts";
 import { absoluteUrl, type ImageView } from "#commerce/catalog/render-product.ts";
+import { type Availability, availabilityOf } from "#commerce/catalog/availability.ts";
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import { type Money, money } from "#foundation/money.ts";
 import {

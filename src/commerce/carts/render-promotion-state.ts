@@ -1,6 +1,6 @@
 /** The totals and the promotions of a cart as the contract shows them: the code with its amounts, the automatic promotions beside it. */
 import type { PromotionKind, RefusalReason } from "#commerce/promotions/promotion-rule.ts";
-import { chooseLocale } from "#foundation/locales.ts";
+import { chooseLocale } from "#foundation/text.ts";
 import { type Money, money } from "#foundation/money.ts";
 import { type CartAggregate, codeOf, type ReadPromotion } from "./cart-aggregate.ts";
 

@@ -4,7 +4,7 @@
  */
 import { priceCart, type PricedCart } from "#commerce/pricing/price-cart.ts";
 import { type Choice, choosePromotions, type Refusal } from "#commerce/promotions/choose-promotions.ts";
-import { chooseLocale } from "#foundation/locales.ts";
+import { chooseLocale } from "#foundation/text.ts";
 import {
   type CartAggregate,
   codeOf,

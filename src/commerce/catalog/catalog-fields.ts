@@ -3,8 +3,7 @@
  * variant. Pure; markets and promotions use them too.
  */
 import { choiceFaults, countFaults, faultAt, type Faults, integerFaults, repeatFaults, textFaults, type TextRule } from "#foundation/faults.ts";
-import { parseLocale } from "#foundation/locales.ts";
-import { isCleanText, isSlug, slugLengthMax } from "#foundation/text.ts";
+import { isCleanText, isSlug, parseLocale, slugLengthMax } from "#foundation/text.ts";
 
 /** How long texts and how many things may be. The graph declares the same bounds from here, so that what is documented is what is enforced. */
 export const catalogBounds = {

@@ -1,7 +1,5 @@
 /** One product in full: the summary and everything a product page shows, with the offers of every country it is sold in. */
 import { exponentOf, type Money, money } from "#foundation/money.ts";
-import type { Availability } from "./availability.ts";
-import type { MarketPart, PricePart, ProductAggregate, VariantPart } from "./read-products.ts";
 import {
   absoluteUrl,
   availabilityIn,
@@ -17,6 +15,8 @@ import {
   translationOf,
   type View,
 } from "./render-product.ts";
+import { type Availability } from "./availability.ts";
+import type { MarketPart, PricePart, ProductAggregate, VariantPart } from "./read-products.ts";
 
 export interface VariantOffer {
   readonly market: string;

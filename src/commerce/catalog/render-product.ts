@@ -3,7 +3,7 @@
  * read here.
  */
 import { type Money, money } from "#foundation/money.ts";
-import { chooseLocale } from "#foundation/locales.ts";
+import { chooseLocale } from "#foundation/text.ts";
 import { type Availability, availabilityAt, availabilityOf, bestAvailability } from "./availability.ts";
 import type { MarketPart, MediaPart, PricePart, ProductAggregate, Translated, TranslationPart, VariantPart } from "./read-products.ts";
 import type { SummaryRow } from "./read-summaries.ts";

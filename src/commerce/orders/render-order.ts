@@ -7,7 +7,7 @@ import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { CartTotals } from "#commerce/carts/render-promotion-state.ts";
 import { absoluteUrl, type ImageView } from "#commerce/catalog/render-product.ts";
 import type { PolicyType } from "#commerce/markets/change-policy.ts";
-import { chooseLocale } from "#foundation/locales.ts";
+import { chooseLocale } from "#foundation/text.ts";
 import { type Money, money } from "#foundation/money.ts";
 import type { OrderAggregate, OrderLine, OrderPromotion } from "./order-aggregate.ts";
 import { unitsValueMinor } from "./order-value.ts";

@@ -8,7 +8,7 @@ import { type PolicyType, policyTypes } from "#commerce/markets/change-policy.ts
 import { type CancellationRules, completeRules, type ReturnRules, type RulesByType, type StoredRules } from "#commerce/markets/policy-rules.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import { chooseLocale } from "#foundation/locales.ts";
+import { chooseLocale } from "#foundation/text.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 
 export interface PoliciesToSnapshot {

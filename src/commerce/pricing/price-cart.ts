@@ -2,8 +2,7 @@
  * A cart's whole money from its lines, its shipping, its tax and its promotions. Pure: the same input always has the same answer, and
  * total = subtotal − discount + shipping + the tax that prices do not include.
  */
-import { mulDivHalfEven, multiplyMinor, sumMinor } from "./allocate.ts";
-import { type DiscountRule, type EntitledLine, type OpenCart, type TakenOff, takeOff } from "./discounts.ts";
+import { type DiscountRule, type EntitledLine, mulDivHalfEven, multiplyMinor, type OpenCart, sumMinor, type TakenOff, takeOff } from "./discounts.ts";
 
 export interface PricingLine extends EntitledLine {
   readonly id: string;

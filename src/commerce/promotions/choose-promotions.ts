@@ -3,9 +3,8 @@
  * with a broken condition is never applied, and a refused one is never counted. Also how codes are compared, and which lines of an order a promotion
  * was given for. Pure.
  */
-import { multiplyMinor, sumMinor } from "#commerce/pricing/allocate.ts";
-import { boughtFor, type EntitledLine, entitledTo, missingUnitsOf, quantityOf } from "#commerce/pricing/discounts.ts";
 import { priceCart, type PricedCart, type PricingInput, type PricingLine } from "#commerce/pricing/price-cart.ts";
+import { boughtFor, type EntitledLine, entitledTo, missingUnitsOf, multiplyMinor, quantityOf, sumMinor } from "#commerce/pricing/discounts.ts";
 import type { PromotionRule, RefusalReason } from "./promotion-rule.ts";
 
 export interface CartFacts {

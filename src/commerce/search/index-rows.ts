@@ -1,6 +1,6 @@
 /** Makes the index's rows from what was loaded; pure. A word stands in a document once per field, at a position that only carries the weight. */
 import { bestAvailability, type Availability } from "#commerce/catalog/availability.ts";
-import { chooseLocale } from "#foundation/locales.ts";
+import { chooseLocale } from "#foundation/text.ts";
 import type { IndexedProduct, Market } from "./load-products.ts";
 import { categoryMark, languageMark, merchantMark } from "./match-query.ts";
 import { countedKeyOf, offerKey } from "./offer-key.ts";

@@ -1,9 +1,8 @@
 /** Renders what a search found: the hits with their highlighted titles, and the facets with labels and price ranges. Pure. */
 import { LRUCache } from "lru-cache";
 import type { SummaryRow } from "#commerce/catalog/read-summaries.ts";
-import { chooseLocale } from "#foundation/locales.ts";
+import { chooseLocale, escapeHtml } from "#foundation/text.ts";
 import { exponentOf } from "#foundation/money.ts";
-import { escapeHtml } from "#foundation/text.ts";
 import { bucketsMax, type RawFacets } from "./search-statement.ts";
 import { priceSteps } from "./offer-key.ts";
 import type { ParsedQuery } from "./match-query.ts";

@@ -1,7 +1,7 @@
 /** What a search's text depends on, and what of it is a value: the same form is the same text, whatever is searched for. */
 import { type RawBuilder, sql } from "kysely";
 import { parameter } from "#database/prepared-template.ts";
-import { localeChain } from "#foundation/locales.ts";
+import { localeChain } from "#foundation/text.ts";
 import { allWords, anyWord, categoryMark, everyForm, merchantMark, type ParsedQuery } from "./match-query.ts";
 import type { Stems } from "./stems.ts";
 

@@ -7,7 +7,7 @@ import { LRUCache } from "lru-cache";
 import type { SummaryRow } from "#commerce/catalog/read-summaries.ts";
 import { runForRow } from "#database/prepared-template.ts";
 import type { Reader } from "#database/transaction.ts";
-import { localeChain } from "#foundation/locales.ts";
+import { localeChain } from "#foundation/text.ts";
 import { correctQuery, type ParsedQuery, parseQuery, wordsToStem } from "./match-query.ts";
 import { type Facet, type RawHit, type SearchHit, toFacets, toHit } from "./render-results.ts";
 import { areStemsCurrent, type Stems, stemsOf } from "./stems.ts";

@@ -1,14 +1,76 @@
-/** Carts as they are written down become carts that are priced: what there is for sale is read once for each market, however many carts there are. */
+/**
+ * Turns carts as they are written in data/sales.json or in a story into priced carts. What is for sale is read once for each market, however many carts
+ * there are. Has the rules of sales.json: addresses, promotions, carts and searches.
+ */
+import { z } from "zod";
 import { checkAddress } from "#commerce/addresses/check-address.ts";
 import type { PostalAddressInput } from "#commerce/addresses/postal-address.ts";
 import { loadOffer, type Offer } from "#commerce/carts/offer.ts";
 import { normalizeCode } from "#commerce/promotions/choose-promotions.ts";
-import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
+import { promotionKinds, type PromotionRule, promotionStatuses } from "#commerce/promotions/promotion-rule.ts";
 import type { Transaction } from "#database/transaction.ts";
-import type { PromotionCodeName, PromotionCodes } from "#demo/demo-file.ts";
+import { cartNames, type PromotionCodeName, promotionCodeNames, type PromotionCodes } from "#demo/demo-file.ts";
 import type { Keyring } from "#foundation/encryption.ts";
-import { demoSales } from "#demo/demo-data.ts";
+import { count, parseFile, readOnce, readText, text, words } from "#demo/demo-data.ts";
 import { type NewCart, newCart } from "#demo/rows/cart-rows.ts";
+
+const ownerName = z.enum(["first", "second"]);
+
+/** The names of the carts in demo.json, without the two that checkouts create. */
+export const plainCartNames = cartNames.filter((name) => name !== "locked" && name !== "completed");
+const cartKey = z.enum([...plainCartNames, "mergedInto", "american", "japanese"]);
+type CartKey = z.infer<typeof cartKey>;
+
+/** A cart that nobody checks out: one in every status, two to try requests with, and two that show what other markets do to a cart. */
+const cart = z.strictObject({
+  /** A name of demo.json, or of a cart that is only found in lists. */
+  key: cartKey,
+  owner: ownerName,
+  country: text,
+  lines: z.array(z.tuple([text, count.min(1)])),
+  buyer: z.strictObject({ reference: text, email: text }).exactOptional(),
+  isAddressed: z.literal(true).exactOptional(),
+  code: z.enum(promotionCodeNames).exactOptional(),
+  state: z.discriminatedUnion("status", [
+    z.strictObject({ status: z.enum(["active", "expired"]) }),
+    z.strictObject({ status: z.literal("revoked"), note: text }),
+    z.strictObject({ status: z.literal("merged"), into: cartKey }),
+  ]),
+  quietMinutes: count,
+  livedMinutes: count,
+});
+type CartEntry = z.infer<typeof cart>;
+
+const promotion = z.strictObject({
+  /** Null if the promotion is automatic. */
+  code: z.strictObject({ name: z.enum(promotionCodeNames), text }).nullable(),
+  owner: ownerName,
+  kind: z.enum(promotionKinds),
+  status: z.enum(promotionStatuses),
+  titles: words,
+  values: z.strictObject({ basisPoints: count, amountMinor: count, currency: text, minimumSubtotalMinor: count, usageLimit: count }).exactPartial(),
+  /** Holds in the market of this country alone; without it in every market. */
+  country: text.exactOptional(),
+  /** How many days ago its window began and ended. */
+  windowDaysAgo: z.tuple([count, count]).exactOptional(),
+});
+type PromotionEntry = z.infer<typeof promotion>;
+
+/** How often something is searched for on an ordinary day. */
+const searches = z.array(z.strictObject({ query: text, country: text, perDay: count }));
+
+const salesFile = z.strictObject({
+  /** Where the buyers live: public places, and nobody's name. One address for each country that the merchants sell to. */
+  addresses: z.array(
+    z.strictObject({ recipientName: text, line1: text, postalCode: text, city: text, regionCode: text.exactOptional(), countryCode: text }),
+  ),
+  promotions: z.array(promotion),
+  carts: z.array(cart),
+  /** Searches for what the merchants sell, and for what they do not. */
+  searches: z.strictObject({ found: searches, missed: searches }),
+});
+
+export const demoSales = readOnce(() => parseFile("sales.json", salesFile, readText("sales")));
 
 export interface DemoOwners {
   readonly first: { readonly id: string };

@@ -5,12 +5,23 @@
 import type { Transaction } from "#database/transaction.ts";
 import type { DemoFile, PromotionCodes } from "#demo/demo-file.ts";
 import { type CartLife, cartRows, insertCarts, type NewCart } from "#demo/rows/cart-rows.ts";
-import { type CartEntry, type CartKey, demoSales, plainCartNames, type PromotionEntry } from "#demo/demo-data.ts";
 import { noValues } from "#commerce/promotions/promotion-fields.ts";
 import { normalizeCode } from "#commerce/promotions/choose-promotions.ts";
 import { insertRows, type Row } from "#demo/rows/insert-rows.ts";
 import { createId } from "#foundation/ids.ts";
-import { type CartsPlace, type DemoOwners, drawCarts, type Drawn, type FindMarket, readMarkets } from "./draw-carts.ts";
+import {
+  type CartEntry,
+  type CartKey,
+  type CartsPlace,
+  type DemoOwners,
+  demoSales,
+  drawCarts,
+  type Drawn,
+  type FindMarket,
+  plainCartNames,
+  type PromotionEntry,
+  readMarkets,
+} from "./draw-carts.ts";
 
 type PlainCartName = (typeof plainCartNames)[number];
 

@@ -1,7 +1,7 @@
 /** Who did what, for who runs a merchant. */
 import { auditList, type AuditRow } from "#access/audit.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { ownerOf, staff } from "#graph/callers.ts";
+import { ownerOf, staff } from "#graph/context.ts";
 import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
 
 const AuditActorEnum = defineEnum("AuditActor", {

@@ -6,10 +6,9 @@ import { type ApiKeyRow, findInternalTokens, type InternalTokenRow } from "#acce
 import { isPerson } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { platform, readers, staff } from "#graph/callers.ts";
+import { type GraphContext, platform, readers, staff } from "#graph/context.ts";
 import { accessChange } from "#graph/change-kinds.ts";
 import { changeMutation, loadAnew } from "#graph/mutation.ts";
-import type { GraphContext } from "#graph/context.ts";
 import { ApiKeyRef, AppRef, InternalTokenRef } from "#graph/refs.ts";
 import { disableOauthClient, enableOauthClient, oauthClientList, type OauthClientRow } from "#access/oauth/oauth-clients.ts";
 import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";

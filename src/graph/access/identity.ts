@@ -2,7 +2,7 @@
 import { credentialBuckets, isIntegrator, quotas, scaledQuota, type Scope, scopeDescriptions } from "#access/viewer.ts";
 import { apiKeyList, type ApiKeyRow, installationList } from "#access/tenants.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { everybody, integrators, ownerOf, readers, staff } from "#graph/callers.ts";
+import { everybody, integrators, ownerOf, readers, staff } from "#graph/context.ts";
 import { ApiKeyRef, AppRef, InstallationRef, MerchantRef, OAuthGrantRef, ViewerRef } from "#graph/refs.ts";
 
 export const ModeEnum = defineEnum("Mode", {

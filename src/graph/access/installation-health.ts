@@ -2,7 +2,7 @@
 import { type Check, type Readiness, readinessOf } from "#access/readiness/readiness.ts";
 import { isIntegrator } from "#access/viewer.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { integrators, readers, staff } from "#graph/callers.ts";
+import { integrators, readers, staff } from "#graph/context.ts";
 import { ApiKeyRef, InstallationRef } from "#graph/refs.ts";
 import { type ApiRequestRow, failuresMax, keptDays, requestList, successesMax } from "#access/request-log.ts";
 import { docUrlOf } from "#foundation/failure.ts";

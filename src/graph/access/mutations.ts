@@ -4,11 +4,10 @@ import { z } from "zod";
 import { changeInstallation, createApp, createInstallation, createMerchant, updateMerchant } from "#access/tenants.ts";
 import { reindexMerchant } from "#commerce/search/index-products.ts";
 import { builder } from "#graph/builder.ts";
-import { platform, staff } from "#graph/callers.ts";
+import { type GraphContext, platform, staff } from "#graph/context.ts";
 import { accessChange, type AccessContext } from "#graph/change-kinds.ts";
 import { changeMutation, loadAnew } from "#graph/mutation.ts";
 import { expectedVersion } from "#graph/catalog/inputs.ts";
-import type { GraphContext } from "#graph/context.ts";
 import { ModeEnum, ScopeEnum } from "./identity.ts";
 import { AppRef, InstallationRef, MerchantRef } from "#graph/refs.ts";
 

@@ -2,7 +2,7 @@
 import { accessTokenSeconds, authMethods, oauthPaths, signingAlgorithms } from "#access/authorization.ts";
 import { scopeDescriptions } from "#access/viewer.ts";
 import { builder } from "#graph/builder.ts";
-import { readers } from "#graph/callers.ts";
+import { readers } from "#graph/context.ts";
 import { InstallationRef, OAuthGrantRef } from "#graph/refs.ts";
 
 OAuthGrantRef.implement({

@@ -15,11 +15,10 @@ import {
 import { isPerson } from "#access/viewer.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
-import { ownerOf, staff } from "#graph/callers.ts";
+import { type GraphContext, ownerOf, staff } from "#graph/context.ts";
 import { accessChange } from "#graph/change-kinds.ts";
 import { changeMutation, loadAnew } from "#graph/mutation.ts";
 import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
-import type { GraphContext } from "#graph/context.ts";
 import { OAuthGrantRef, StaffAccountRef, ViewerRef } from "#graph/refs.ts";
 
 StaffAccountRef.implement({

@@ -3,9 +3,8 @@ import { apiKeyList, appList, installationList, internalTokenList, merchantList 
 import { listLimit, type ProductList } from "#commerce/catalog/read-products.ts";
 import { type ProductSummary, toSummary } from "#commerce/catalog/render-product.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { ownerOf, readers, staff } from "#graph/callers.ts";
+import { type GraphContext, ownerOf, readers, staff } from "#graph/context.ts";
 import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
-import type { GraphContext } from "#graph/context.ts";
 import { ModeEnum } from "./identity.ts";
 import { ApiKeyRef, AppRef, InstallationRef, InternalTokenRef, MarketRef, MerchantRef, ProductSummaryRef } from "#graph/refs.ts";
 

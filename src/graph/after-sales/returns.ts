@@ -6,13 +6,12 @@ import type { ChangedPart } from "#commerce/orders/change-order.ts";
 import { noteMax } from "#commerce/orders/order-checks.ts";
 import type { ReturnView } from "#commerce/orders/render-parts.ts";
 import { builder } from "#graph/builder.ts";
-import { frontends } from "#graph/callers.ts";
+import { frontends, type GraphContext } from "#graph/context.ts";
 import { orderChange, returnChange } from "#graph/change-kinds.ts";
 import { changeMutation } from "#graph/mutation.ts";
 import { OrderLineQuantityInput, orderVersion } from "#graph/orders/order-inputs.ts";
 import { ReturnKindEnum, ReturnMethodEnum, ReturnSettlementEnum } from "#graph/orders/order-enums.ts";
 import { showPart } from "#graph/orders/orders.ts";
-import type { GraphContext } from "#graph/context.ts";
 import { ReturnRef } from "#graph/refs.ts";
 import { ReturnReasonEnum } from "#graph/orders/after-sales-eligibility.ts";
 

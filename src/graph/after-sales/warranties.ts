@@ -4,10 +4,9 @@ import { type ClaimOutcome, claimTextMax, openWarrantyClaim, resolveWarrantyClai
 import type { ChangedPart } from "#commerce/orders/change-order.ts";
 import type { WarrantyView } from "#commerce/orders/render-parts.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { frontends } from "#graph/callers.ts";
+import { frontends, type GraphContext } from "#graph/context.ts";
 import { orderChange, warrantyChange, warrantyClaimChange } from "#graph/change-kinds.ts";
 import { changeMutation } from "#graph/mutation.ts";
-import type { GraphContext } from "#graph/context.ts";
 import { WarrantyClaimKindEnum } from "#graph/orders/order-enums.ts";
 import { orderVersion } from "#graph/orders/order-inputs.ts";
 import { showPart } from "#graph/orders/orders.ts";

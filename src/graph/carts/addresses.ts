@@ -3,10 +3,9 @@ import { findSavedAddresses, removeSavedAddress, type SavedAddress, savedAddress
 import { type CartAddressToken, setAddress, setSavedAddress } from "#commerce/carts/set-delivery.ts";
 import { failAt } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
-import { callerOf, everyClient, frontends, tenantOf } from "#graph/callers.ts";
+import { callerOf, everyClient, frontends, type GraphContext, tenantOf } from "#graph/context.ts";
 import { anyCartChange, cartChange } from "#graph/change-kinds.ts";
 import { changeMutation } from "#graph/mutation.ts";
-import type { GraphContext } from "#graph/context.ts";
 import { CartTotalsRef, DeliveryOptionRef, MaskedAddressRef } from "#graph/refs.ts";
 import { AddressLevelEnum, AddressSetInput, SavedAddressRemoveInput, SavedAddressSetInput, ServiceabilityEnum } from "./cart-types.ts";
 

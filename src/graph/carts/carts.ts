@@ -4,10 +4,9 @@ import { cartList, findCartByToken } from "#commerce/carts/find-carts.ts";
 import { type CartLineView, type CartView, offeredDelivery, toCart, type WarningView } from "#commerce/carts/render-cart.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
-import { type Caller, callerOf, integrators, listedOwner, ownerOf, readers, tenantOf, unlessAnalyst } from "#graph/callers.ts";
+import { type Caller, callerOf, type GraphContext, integrators, listedOwner, ownerOf, readers, tenantOf, unlessAnalyst } from "#graph/context.ts";
 import { AvailabilityEnum, type Restriction, RestrictionEnum } from "#graph/catalog/products.ts";
 import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
-import type { GraphContext } from "#graph/context.ts";
 import {
   CartRef,
   type CartShown,

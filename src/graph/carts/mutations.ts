@@ -5,10 +5,9 @@ import { addLines, removeLines, updateLines } from "#commerce/carts/change-lines
 import { changeMarket, createCart, setBuyer } from "#commerce/carts/market-and-buyer.ts";
 import { mergeCarts, revokeCart } from "#commerce/carts/cart-transitions.ts";
 import { selectDelivery } from "#commerce/carts/set-delivery.ts";
-import { everyClient, frontends } from "#graph/callers.ts";
+import { everyClient, frontends, type GraphContext } from "#graph/context.ts";
 import { anyCartChange, cartChange } from "#graph/change-kinds.ts";
 import { changeMutation } from "#graph/mutation.ts";
-import type { GraphContext } from "#graph/context.ts";
 import { CartRef, type CartShown, PromotionStateRef } from "#graph/refs.ts";
 import {
   BuyerSetInput,

@@ -11,7 +11,7 @@ import {
 } from "#commerce/catalog/read-products.ts";
 import { money } from "#foundation/money.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { ownerOf, readers } from "#graph/callers.ts";
+import { ownerOf, readers } from "#graph/context.ts";
 import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
 import { MediaTypeEnum } from "./product-detail.ts";
 import { AvailabilityEnum, Rating, RestrictionEnum, type Restriction } from "./products.ts";

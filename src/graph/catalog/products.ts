@@ -3,7 +3,7 @@ import { toDetail } from "#commerce/catalog/render-detail.ts";
 import type { ProductSummary } from "#commerce/catalog/render-product.ts";
 import { fail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { everybody } from "#graph/callers.ts";
+import { everybody } from "#graph/context.ts";
 import {
   ImageRef,
   MerchantSummaryRef,

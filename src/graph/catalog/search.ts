@@ -6,8 +6,7 @@ import type { SearchInput } from "#commerce/search/search-form.ts";
 import { type SearchResult, searchProducts } from "#commerce/search/search-products.ts";
 import { failAt } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { type Caller, callerOf, everybody } from "#graph/callers.ts";
-import type { GraphContext } from "#graph/context.ts";
+import { type Caller, callerOf, everybody, type GraphContext } from "#graph/context.ts";
 import { ProductListing } from "./products.ts";
 
 export const pageWindowMax = 10_000;

@@ -9,10 +9,9 @@ import {
   setSessionAddress,
   setSessionContact,
 } from "#commerce/checkout/session-changes.ts";
-import { everyClient, frontends } from "#graph/callers.ts";
+import { everyClient, frontends, type GraphContext } from "#graph/context.ts";
 import { anySessionChange, sessionChange } from "#graph/change-kinds.ts";
 import { changeMutation } from "#graph/mutation.ts";
-import type { GraphContext } from "#graph/context.ts";
 import { CheckoutSessionRef, type SessionShown } from "#graph/refs.ts";
 import {
   SessionAddressSetInput,

@@ -1,11 +1,10 @@
 /** How a hosted checkout session is paid: submitted with what it is paid with, and then placed as an order, or failed. */
-import type { GraphContext } from "#graph/context.ts";
+import { frontends, type GraphContext } from "#graph/context.ts";
 import { z } from "zod";
 import type { LockedSession } from "#commerce/checkout/change-session.ts";
 import { failSession, type FailReason } from "#commerce/checkout/fail-session.ts";
 import { completeSession, submitCheckout } from "#commerce/orders/complete-session.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { frontends } from "#graph/callers.ts";
 import { sessionPaymentChange } from "#graph/change-kinds.ts";
 import { changeMutation } from "#graph/mutation.ts";
 import { CheckoutSessionRef, type SessionShown } from "#graph/refs.ts";

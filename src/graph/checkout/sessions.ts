@@ -5,11 +5,10 @@ import type { LockedSession } from "#commerce/checkout/change-session.ts";
 import { type SessionAggregate, sessionList } from "#commerce/checkout/session-aggregate.ts";
 import { pageUrlOf, toSession } from "#commerce/checkout/render-session.ts";
 import { builder } from "#graph/builder.ts";
-import { addressToShow, isOwnSession, listedOwner, readers, tokenIdOf, unlessAnalyst } from "#graph/callers.ts";
+import { addressToShow, type GraphContext, isOwnSession, listedOwner, readers, tokenIdOf, unlessAnalyst } from "#graph/context.ts";
 import { isCartVisible, show } from "#graph/carts/carts.ts";
 import { CartStatusEnum } from "#graph/carts/cart-types.ts";
 import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";
-import type { GraphContext } from "#graph/context.ts";
 import { CartRef, CheckoutSessionRef, MerchantSummaryRef, MoneyRef, type SessionShown } from "#graph/refs.ts";
 import { CancelActorEnum, CancelReasonEnum, SessionPaymentStatusEnum, SessionStatusEnum } from "./session-types.ts";
 

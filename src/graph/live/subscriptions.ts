@@ -2,9 +2,8 @@
 import { fail } from "#foundation/failure.ts";
 import { isCleanText } from "#foundation/text.ts";
 import { builder } from "#graph/builder.ts";
-import { ownerOf, readers } from "#graph/callers.ts";
+import { type GraphContext, ownerOf, readers } from "#graph/context.ts";
 import { isCartVisible, show } from "#graph/carts/carts.ts";
-import type { GraphContext } from "#graph/context.ts";
 import { isOrderVisible } from "#graph/orders/order-queries.ts";
 import { showOrder } from "#graph/orders/orders.ts";
 import { CartRef, OrderRef, WebhookDeliveryRef } from "#graph/refs.ts";

@@ -2,7 +2,7 @@
 import type { DeliveryMethodRow, PolicyRow, TaxRateRow } from "#commerce/markets/read-markets.ts";
 import { money } from "#foundation/money.ts";
 import { builder } from "#graph/builder.ts";
-import { readers, tenantOf } from "#graph/callers.ts";
+import { readers, tenantOf } from "#graph/context.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { MarketRef, MerchantRef, MoneyRef } from "#graph/refs.ts";
 

@@ -1,12 +1,11 @@
-/** Mutations of orders: confirming and holding them, fulfillments, cancellations, payments and refunds. */
+/** Mutations of orders: confirming and holding them, fulfillments, and cancellations. */
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { confirmOrder, holdOrder, holdReasonMax, releaseOrder } from "#commerce/orders/order-life.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { frontends } from "#graph/callers.ts";
-import { fulfillmentChange, orderChange, paymentChange } from "#graph/change-kinds.ts";
+import { frontends, type GraphContext } from "#graph/context.ts";
+import { fulfillmentChange, orderChange } from "#graph/change-kinds.ts";
 import { changeMutation } from "#graph/mutation.ts";
-import type { GraphContext } from "#graph/context.ts";
-import { FulfillmentRef, OrderRef, type OrderShown, PaymentRef, RefundRef } from "#graph/refs.ts";
+import { FulfillmentRef, OrderRef, type OrderShown } from "#graph/refs.ts";
 import {
   cancelFulfillment,
   deliverFulfillment,
@@ -17,25 +16,11 @@ import {
   trackingNumberMax,
 } from "#commerce/orders/fulfillment/move-fulfillment.ts";
 import { carrierMax, createFulfillment } from "#commerce/orders/fulfillment/create-fulfillment.ts";
-import type { ChangedPart, OrderCommandContext } from "#commerce/orders/change-order.ts";
+import type { ChangedPart } from "#commerce/orders/change-order.ts";
 import type { TrackedStatus } from "#commerce/orders/fulfillment/fulfillment-rules.ts";
-import type { FulfillmentView, PaymentView } from "#commerce/orders/render-parts.ts";
+import type { FulfillmentView } from "#commerce/orders/render-parts.ts";
 import { approveCancellation, cancelOrder, declineCancellation } from "#commerce/orders/cancellation/cancel-order.ts";
-import { capturePayment, type PaymentTarget, voidPayment } from "#commerce/orders/payment/order-payment.ts";
-import { closeDispute, openDispute } from "#commerce/orders/payment/disputes.ts";
-import type { Transaction } from "#database/transaction.ts";
-import { createRefund } from "#commerce/orders/payment/refunds.ts";
-import {
-  CancellationAnswerInput,
-  DisputeCloseInput,
-  DisputeOpenInput,
-  OrderCancelInput,
-  OrderLineQuantityInput,
-  orderVersion,
-  PaymentCaptureInput,
-  PaymentVoidInput,
-  RefundCreateInput,
-} from "./order-inputs.ts";
+import { CancellationAnswerInput, OrderCancelInput, OrderLineQuantityInput, orderVersion } from "./order-inputs.ts";
 import { showOrder, showPart } from "./orders.ts";
 import { FulfillmentTypeEnum } from "./order-enums.ts";
 
@@ -239,71 +224,4 @@ changeMutation({
   type: OrderRef,
   run: declineCancellation,
   answer: (context, order) => showOrder(order, context),
-});
-
-/** Payments: capturing and voiding, and disputes. The provider is called after the answer. */
-const changesPayment =
-  <Input extends PaymentTarget>(command: (transaction: Transaction, context: OrderCommandContext, input: Input) => Promise<OrderAggregate>) =>
-  async (transaction: Transaction, context: OrderCommandContext, input: Input): Promise<ChangedPayment> => ({
-    order: await command(transaction, context, input),
-    paymentId: input.paymentId,
-  });
-
-interface ChangedPayment {
-  readonly order: OrderAggregate;
-  readonly paymentId: string;
-}
-
-const answerPayment = (_request: GraphContext, { order, paymentId }: ChangedPayment): PaymentView => showPart(order, "payments", paymentId);
-
-changeMutation({
-  ...paymentChange,
-  name: "paymentCapture",
-  description: "Takes what was authorized, no more than is still owed. The provider answers later: `payment.captured` tells.",
-  input: PaymentCaptureInput,
-  type: PaymentRef,
-  run: changesPayment(capturePayment),
-  answer: answerPayment,
-});
-
-changeMutation({
-  ...paymentChange,
-  name: "paymentVoid",
-  description: "Lets go what was authorized and not captured. The provider answers later: `payment.canceled` tells when nothing is left of it.",
-  input: PaymentVoidInput,
-  type: PaymentRef,
-  run: changesPayment(voidPayment),
-  answer: answerPayment,
-});
-
-changeMutation({
-  ...paymentChange,
-  name: "paymentDisputeOpen",
-  description: "Notes that the buyer's bank disputes a payment. Until it is closed nothing is captured, refunded or canceled.",
-  input: DisputeOpenInput,
-  type: PaymentRef,
-  run: changesPayment(openDispute),
-  answer: answerPayment,
-});
-
-changeMutation({
-  ...paymentChange,
-  name: "paymentDisputeClose",
-  description: "Notes how a dispute ended. Lost, what was kept of the payment counts as given back, and the buyer owes that much less.",
-  input: DisputeCloseInput,
-  type: PaymentRef,
-  run: changesPayment(closeDispute),
-  answer: answerPayment,
-});
-
-/** Refunds that the merchant creates. Cancellations and returns create theirs by themselves. */
-changeMutation({
-  ...orderChange,
-  name: "refundCreate",
-  description:
-    "Gives money back for units that were sent, for the shipping, or as a goodwill; never more than was captured. The provider answers later: `refund.succeeded` or `refund.failed` tells.",
-  input: RefundCreateInput,
-  type: RefundRef,
-  run: createRefund,
-  answer: (_context, { order, refundId }) => showPart(order, "refunds", refundId),
 });

@@ -2,8 +2,7 @@
 import type { LineQuantity, OrderWarranty, ReturnLine } from "#commerce/orders/order-aggregate.ts";
 import type { RefundView } from "#commerce/orders/render-parts.ts";
 import { builder } from "#graph/builder.ts";
-import { callerOf, staff, unlessAnalyst } from "#graph/callers.ts";
-import type { GraphContext } from "#graph/context.ts";
+import { callerOf, type GraphContext, staff, unlessAnalyst } from "#graph/context.ts";
 import { FulfillmentRef, MoneyRef, PaymentRef, RefundRef, ReturnRef, WarrantyRef } from "#graph/refs.ts";
 import {
   FulfillmentStatusEnum,

@@ -2,7 +2,7 @@
 import type { Cancellation, CancellationRequest } from "#commerce/orders/order-aggregate.ts";
 import type { OrderLineView, OrderTotals, OrderView } from "#commerce/orders/render-order.ts";
 import { builder } from "#graph/builder.ts";
-import { unlessAnalyst } from "#graph/callers.ts";
+import { unlessAnalyst } from "#graph/context.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { type Restriction, RestrictionEnum } from "#graph/catalog/products.ts";
 import { ImageRef, MoneyRef } from "#graph/refs.ts";

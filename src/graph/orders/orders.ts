@@ -5,8 +5,7 @@ import { type OrderPartViews, toParts } from "#commerce/orders/render-parts.ts";
 import { fail } from "#foundation/failure.ts";
 import { money } from "#foundation/money.ts";
 import { builder } from "#graph/builder.ts";
-import { unlessAnalyst } from "#graph/callers.ts";
-import type { GraphContext } from "#graph/context.ts";
+import { type GraphContext, unlessAnalyst } from "#graph/context.ts";
 import {
   DeliveryOptionRef,
   FulfillmentRef,

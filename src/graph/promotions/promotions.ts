@@ -5,9 +5,8 @@ import type { PromotionKind, PromotionStatus } from "#commerce/promotions/promot
 import { type PromotionCodeRow, promotionList } from "#commerce/promotions/read-promotions.ts";
 import { money } from "#foundation/money.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { ownerOf, readers, staff } from "#graph/callers.ts";
+import { type GraphContext, ownerOf, readers, staff } from "#graph/context.ts";
 import { connectionOf, type ConnectionOf, connectionPage, pageCost, pageSizeMax, listTypes } from "#graph/connections.ts";
-import type { GraphContext } from "#graph/context.ts";
 import { MerchantRef, MoneyRef, PromotionCodeRef, PromotionRef } from "#graph/refs.ts";
 
 export const PromotionKindEnum = defineEnum<PromotionKind>("PromotionKind", {

@@ -14,8 +14,7 @@ import {
   toPeriod,
 } from "#foundation/period.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { listedOwner } from "#graph/callers.ts";
-import type { GraphContext } from "#graph/context.ts";
+import { type GraphContext, listedOwner } from "#graph/context.ts";
 
 export const IntervalEnum = defineEnum<Interval>("ReportInterval", {
   description: "What a report's time is cut into.",

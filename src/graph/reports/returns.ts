@@ -3,7 +3,7 @@ import { readReturns, type ReturnFigures, type ReturnReport } from "#commerce/re
 import type { Period } from "#foundation/period.ts";
 import { ReturnReasonEnum } from "#graph/orders/after-sales-eligibility.ts";
 import { builder } from "#graph/builder.ts";
-import { readers } from "#graph/callers.ts";
+import { readers } from "#graph/context.ts";
 import { ReturnKindEnum } from "#graph/orders/order-enums.ts";
 import { PeriodRef, readShopReport, reportCost, marketArgs, reportArgs } from "./report-period.ts";
 

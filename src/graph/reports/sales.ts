@@ -9,7 +9,7 @@ import {
 } from "#commerce/reports/sales-report.ts";
 import type { Bucket, Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
-import { readers } from "#graph/callers.ts";
+import { readers } from "#graph/context.ts";
 import { type FunnelFigures, type FunnelReport, readFunnel, type SessionOutcome } from "#commerce/reports/shopping-report.ts";
 import { CancelReasonEnum, SessionStatusEnum } from "#graph/checkout/session-types.ts";
 import {

@@ -3,7 +3,7 @@ import { readSearches, type SearchFigures, type SearchReport } from "#commerce/r
 import { clientsMin } from "#commerce/search/search-counts.ts";
 import type { Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
-import { listedOwner, readers } from "#graph/callers.ts";
+import { listedOwner, readers } from "#graph/context.ts";
 import { bucketsCost, firstCost, PeriodRef, periodOf, totalsCost, firstArgs, reportArgs } from "./report-period.ts";
 
 const Figures = builder.interfaceRef<SearchFigures>("SearchFigures").implement({

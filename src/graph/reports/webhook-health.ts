@@ -1,7 +1,7 @@
 /** The report on how webhooks arrive, which the console draws. */
 import { bucketsOf, type Bucket, type Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
-import { listedOwner, readers } from "#graph/callers.ts";
+import { listedOwner, readers } from "#graph/context.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
 import { ErrorCodeEnum } from "#graph/webhooks/event-log.ts";
 import { endpointsShownMax, type HealthFigures, type HealthReport, readHealth } from "#webhooks/health-report.ts";

@@ -1,8 +1,7 @@
 /** Webhook endpoints: the addresses that an installation wants to be told at. */
 import { isIntegrator } from "#access/viewer.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { integrators, readers } from "#graph/callers.ts";
-import type { GraphContext } from "#graph/context.ts";
+import { type GraphContext, integrators, readers } from "#graph/context.ts";
 import { InstallationRef, WebhookEndpointRef } from "#graph/refs.ts";
 import type { Health, SecretHint, WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts";
 import { endpointsMax } from "#webhooks/endpoints/change-endpoint.ts";

@@ -1,6 +1,6 @@
 /** Webhook events of an installation: the catalogue of their types, the events themselves, and their deliveries with attempts. */
 import { builder, defineEnum } from "#graph/builder.ts";
-import { integrators, ownerOf, readers, unlessAnalyst } from "#graph/callers.ts";
+import { integrators, ownerOf, readers, unlessAnalyst } from "#graph/context.ts";
 import { eventCatalogue, eventNames, type EventTypeView } from "#webhooks/event-catalogue.ts";
 import { isCleanText } from "#foundation/text.ts";
 import { connectionOf, pageCost, listTypes } from "#graph/connections.ts";

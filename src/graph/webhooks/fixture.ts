@@ -1,7 +1,7 @@
 /** What a developer tests a verifier of signatures with. */
 import { fail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { integratorsAndStaff } from "#graph/callers.ts";
+import { integratorsAndStaff } from "#graph/context.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
 import { openFixture } from "#webhooks/endpoints/endpoint-secrets.ts";
 import {

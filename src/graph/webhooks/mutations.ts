@@ -3,7 +3,7 @@ import { z } from "zod";
 import { isIntegrator } from "#access/viewer.ts";
 import { failAt, type FailureDetail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
-import { integratorsAndStaff } from "#graph/callers.ts";
+import { integratorsAndStaff } from "#graph/context.ts";
 import { anyEndpointChange, endpointChange } from "#graph/change-kinds.ts";
 import { changeMutation, type MutationPreparation } from "#graph/mutation.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { fail } from "#foundation/failure.ts";
 import { builder, defineEnum } from "#graph/builder.ts";
-import { integratorsAndStaff } from "#graph/callers.ts";
+import { integratorsAndStaff } from "#graph/context.ts";
 import { replayChange } from "#graph/change-kinds.ts";
 import { changeMutation, loadAnew } from "#graph/mutation.ts";
 import { WebhookDeliveryRef } from "#graph/refs.ts";

@@ -2,11 +2,10 @@
  * Chooses the executor of a document. The service's own documents run compiled, in the contract's spelling. An event
  * of a subscription is executed on the event itself. Every other document keeps Mesh's executor.
  */
-import { contractSchemaOf } from "#mesh/contract-schema.ts";
+import { compiledQueryOf, contractSchemaOf, isOwnDocument } from "#mesh/contract-schema.ts";
 import { execute, getOperationAST } from "graphql";
 import type { Plugin } from "graphql-yoga";
-import { compiledQueryOf, isOwnDocument } from "#mesh/compile-document.ts";
-import { policyPlugin } from "#mesh/policy.ts";
+import { policyPlugin } from "#mesh/run.ts";
 
 export default (): Plugin =>
   policyPlugin(({ schema, document, operationName }) => {

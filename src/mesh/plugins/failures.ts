@@ -5,8 +5,8 @@
 import type { ExecutionResult } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import type { GraphContext } from "#graph/context.ts";
-import { isOwnDocument } from "#mesh/compile-document.ts";
-import { type Execute, type PolicyArgs, policyPlugin } from "#mesh/policy.ts";
+import { isOwnDocument } from "#mesh/contract-schema.ts";
+import { type Execute, type PolicyArgs, policyPlugin } from "#mesh/run.ts";
 import { asGraphqlError, failureOfError, failuresOfResult, PublicError } from "#mesh/public-error.ts";
 
 export default (): Plugin =>

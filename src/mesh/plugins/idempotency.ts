@@ -10,10 +10,10 @@ import { credentialIdOf } from "#access/viewer.ts";
 import type { OnceRequest } from "#database/idempotency.ts";
 import { Failure, fail } from "#foundation/failure.ts";
 import { contextInTransaction, type GraphContext } from "#graph/context.ts";
-import { isOwnDocument } from "#mesh/compile-document.ts";
+import { isOwnDocument } from "#mesh/contract-schema.ts";
 import { fingerprintOfDocument, keyOfDocument, prepareMutations } from "#mesh/idempotent-document.ts";
 import { demandsOf } from "#mesh/operation-security.ts";
-import { type Execute, type PolicyArgs, policyPlugin } from "#mesh/policy.ts";
+import { type Execute, type PolicyArgs, policyPlugin } from "#mesh/run.ts";
 
 export default (): Plugin =>
   policyPlugin((args, execute): Execute | undefined => {

@@ -10,8 +10,8 @@ import { type Failure, fail } from "#foundation/failure.ts";
 import type { GraphContext } from "#graph/context.ts";
 import { costLimitOf, executionMsMax } from "#graph/limits.ts";
 import { requireClean } from "#mesh/clean-text.ts";
-import { isOwnDocument } from "#mesh/compile-document.ts";
-import { type Execute, type PolicyArgs, policyPlugin } from "#mesh/policy.ts";
+import { isOwnDocument } from "#mesh/contract-schema.ts";
+import { type Execute, type PolicyArgs, policyPlugin } from "#mesh/run.ts";
 import { asGraphqlError } from "#mesh/public-error.ts";
 
 export default (): Plugin =>

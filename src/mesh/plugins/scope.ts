@@ -6,7 +6,7 @@
 import type { Plugin } from "graphql-yoga";
 import { Failure, fail } from "#foundation/failure.ts";
 import { demandsOf, requireAccess } from "#mesh/operation-security.ts";
-import type { PolicyArgs } from "#mesh/policy.ts";
+import type { PolicyArgs } from "#mesh/run.ts";
 import { PublicError } from "#mesh/public-error.ts";
 import type { MeshDevContext } from "./caller.ts";
 

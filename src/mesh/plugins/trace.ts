@@ -6,9 +6,9 @@ import { handleMaybePromise } from "@whatwg-node/promise-helpers";
 import { type ExecutionResult, getOperationAST } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { isTracing, type Span, type SpanStart, tracedPart } from "#foundation/tracing.ts";
-import { isOwnDocument } from "#mesh/compile-document.ts";
+import { isOwnDocument } from "#mesh/contract-schema.ts";
 import { rootFieldsOf } from "#mesh/idempotent-document.ts";
-import { type Policy, type PolicyArgs, policyPlugin } from "#mesh/policy.ts";
+import { type Policy, type PolicyArgs, policyPlugin } from "#mesh/run.ts";
 import { failureOfError } from "#mesh/public-error.ts";
 
 /** Tracing is switched on before Mesh is opened, or not at all: without it there is no hook to call. */

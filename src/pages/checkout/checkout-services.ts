@@ -12,7 +12,7 @@ import type { Log } from "#foundation/log.ts";
 import { createContext, type GraphServices } from "#graph/context.ts";
 import { addressKey } from "#http/caller.ts";
 import { limitFailure, type RateLimiter, takeOne } from "#http/rate-limiter.ts";
-import { ownDocument } from "#mesh/compile-document.ts";
+import { ownDocument } from "#mesh/contract-schema.ts";
 import { failureOfError } from "#mesh/public-error.ts";
 import type { Run } from "#mesh/run.ts";
 

@@ -4,7 +4,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { BuyerViewer } from "#access/viewer.ts";
-import { parseAcceptLanguage } from "#foundation/locales.ts";
+import { parseAcceptLanguage } from "#foundation/text.ts";
 import { assetOf, basePathOf } from "#pages/shared/assets.ts";
 import { type Page, pageHeaders, renderPage } from "#pages/shared/page.ts";
 import { findSessionPage, type SessionPage } from "#commerce/checkout/session-page.ts";

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { checkAddress } from "#commerce/addresses/check-address.ts";
 import { addressFields, addressLengthMax, type PostalAddress, type PostalAddressInput } from "#commerce/addresses/postal-address.ts";
 import { Failure } from "#foundation/failure.ts";
-import { isCountry } from "#foundation/locales.ts";
+import { isCountry } from "#foundation/text.ts";
 import { badAddresses, goodAddresses } from "./addresses.ts";
 
 const inBerlin: PostalAddressInput = { recipientName: "Anna Beispiel", line1: "Linden 1", city: "Berlin", postalCode: "10115", countryCode: "DE" };

@@ -1,7 +1,7 @@
 /** The arithmetic under every price: exact, rounded half to even, split without a unit lost. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { allocate, AmountOutOfRange, mulDivHalfEven, multiplyMinor, sumMinor } from "#commerce/pricing/allocate.ts";
+import { allocate, AmountOutOfRange, mulDivHalfEven, multiplyMinor, sumMinor } from "#commerce/pricing/discounts.ts";
 
 const max = Number.MAX_SAFE_INTEGER;
 

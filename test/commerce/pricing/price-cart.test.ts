@@ -1,8 +1,7 @@
 /** What a cart costs, checked against sums made by hand in currencies of two, no and three digits. */
 import { describe, expect, it } from "vitest";
-import { AmountOutOfRange } from "#commerce/pricing/allocate.ts";
-import type { DiscountRule, Entitlement } from "#commerce/pricing/discounts.ts";
 import { priceCart, type PricingInput, type PricingLine } from "#commerce/pricing/price-cart.ts";
+import { AmountOutOfRange, type DiscountRule, type Entitlement } from "#commerce/pricing/discounts.ts";
 
 const everything: Entitlement = { productIds: [], categoryIds: [] };
 const products = (...productIds: string[]): Entitlement => ({ productIds, categoryIds: [] });

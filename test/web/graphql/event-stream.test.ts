@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import Fastify from "fastify";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fail } from "#foundation/failure.ts";
-import { type Results, sendEvents } from "#graphql/event-stream.ts";
+import { type Results, sendEvents } from "#graphql/event-streams.ts";
 
 describe("events", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));

@@ -3,7 +3,7 @@ import { EventEmitter } from "node:events";
 import type { FastifyRequest } from "fastify";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fail } from "#foundation/failure.ts";
-import { createOpenStreams, type OpenStreams, streamsMax, streamsOfCallerMax } from "#graphql/open-streams.ts";
+import { createOpenStreams, type OpenStreams, streamsMax, streamsOfCallerMax } from "#graphql/event-streams.ts";
 import { TestClock } from "#test/support/world.ts";
 
 describe("open streams", () => {

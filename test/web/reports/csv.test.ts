@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeOrder, marketsOf } from "#test/graph/reports/made-orders.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
-import { csvReports } from "#graphql/reports/csv-reports.ts";
-import { toCsv } from "#graphql/reports/csv.ts";
+import { csvReports, toCsv } from "#graphql/reports/csv-reports.ts";
 
 describe("GET /reports/NAME.csv", () => {
   const world = useWorld("pglite");
