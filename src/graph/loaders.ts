@@ -32,9 +32,14 @@ import {
   type PolicyRow,
   type TaxRateRow,
 } from "#commerce/markets/read-markets.ts";
-import { countPromotionCodes, findPromotionCodePages, type PromotionCodeRow } from "#commerce/promotions/read-promotions.ts";
+import {
+  countPromotionCodes,
+  type PromotionCodePage,
+  type PromotionCodeRow,
+  promotionCodePages,
+  promotionPageKey,
+} from "#commerce/promotions/read-promotions.ts";
 import type { Database } from "#database/connect.ts";
-import type { Page } from "#database/sql-fragments.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { findGrants, type GrantRow } from "#access/oauth/grants.ts";
 import {
@@ -123,8 +128,6 @@ export interface AfterSalesQuestion {
   readonly now: Date;
 }
 
-export type PromotionCodePage = Page & { readonly promotionId: string };
-
 interface LoaderSource {
   /** Inside of a transaction its handle. */
   readonly db: Database;
@@ -176,7 +179,7 @@ const makers: { readonly [Name in keyof Loaders]: (source: LoaderSource) => Load
       (ids) => findPolicies(db, ids),
     ),
   promotionCodes: ({ db }) =>
-    new DataLoader((pages) => promotionCodePages(db, pages), { cacheKeyFn: (page) => `${page.promotionId} ${pageKey(page)}` }),
+    new DataLoader((pages) => promotionCodePages(db, pages), { cacheKeyFn: (page) => `${page.promotionId} ${promotionPageKey(page)}` }),
   promotionCodeCounts: ({ db }) =>
     new DataLoader(async (ids) => {
       const counts = await countPromotionCodes(db, ids);
@@ -264,21 +267,6 @@ function groupsBy<Row>(owner: (row: Row) => string, find: (owners: readonly stri
     const groups = Map.groupBy(await find(owners), owner);
     return owners.map((id) => groups.get(id) ?? []);
   });
-}
-
-const pageKey = ({ after, before, limit, isInverted }: Page): string => JSON.stringify([after, before, limit, isInverted]);
-
-/** Promotions of one list are asked for the same page, so that one statement serves them all. */
-async function promotionCodePages(db: Database, pages: readonly PromotionCodePage[]): Promise<PromotionCodeRow[][]> {
-  const found = new Map<PromotionCodePage, PromotionCodeRow[]>();
-  for (const alike of Map.groupBy(pages, pageKey).values()) {
-    const [first] = alike;
-    if (first === undefined) continue;
-    const rows = await findPromotionCodePages(db, { ...first, promotionIds: alike.map(({ promotionId }) => promotionId) });
-    const groups = Map.groupBy(rows, ({ promotionId }) => promotionId);
-    for (const page of alike) found.set(page, groups.get(page.promotionId) ?? []);
-  }
-  return pages.map((page) => found.get(page) ?? []);
 }
 
 /** What a process reads for many requests at once (shared-reads.ts): the aggregates that most requests ask for one of. */

@@ -161,3 +161,21 @@ export async function countPromotionCodes(reader: Reader, promotionIds: readonly
     from unnest(${promotionIds}::text[]) as asked (id)`.execute(reader);
   return new Map(rows.map(({ id, count }) => [id, count]));
 }
+
+/** A page of the codes of one promotion. */
+export type PromotionCodePage = Page & { readonly promotionId: string };
+
+export const promotionPageKey = ({ after, before, limit, isInverted }: Page): string => JSON.stringify([after, before, limit, isInverted]);
+
+/** Promotions of one list are asked for the same page, so that one statement serves them all. */
+export async function promotionCodePages(db: Reader, pages: readonly PromotionCodePage[]): Promise<PromotionCodeRow[][]> {
+  const found = new Map<PromotionCodePage, PromotionCodeRow[]>();
+  for (const alike of Map.groupBy(pages, promotionPageKey).values()) {
+    const [first] = alike;
+    if (first === undefined) continue;
+    const rows = await findPromotionCodePages(db, { ...first, promotionIds: alike.map(({ promotionId }) => promotionId) });
+    const groups = Map.groupBy(rows, ({ promotionId }) => promotionId);
+    for (const page of alike) found.set(page, groups.get(page.promotionId) ?? []);
+  }
+  return pages.map((page) => found.get(page) ?? []);
+}

@@ -19,7 +19,7 @@ const ownerName = z.enum(["first", "second"]);
 /** The names of the carts in demo.json, without the two that checkouts create. */
 export const plainCartNames = cartNames.filter((name) => name !== "locked" && name !== "completed");
 const cartKey = z.enum([...plainCartNames, "mergedInto", "american", "japanese"]);
-type CartKey = z.infer<typeof cartKey>;
+export type CartKey = z.infer<typeof cartKey>;
 
 /** A cart that nobody checks out: one in every status, two to try requests with, and two that show what other markets do to a cart. */
 const cart = z.strictObject({
@@ -39,7 +39,7 @@ const cart = z.strictObject({
   quietMinutes: count,
   livedMinutes: count,
 });
-type CartEntry = z.infer<typeof cart>;
+export type CartEntry = z.infer<typeof cart>;
 
 const promotion = z.strictObject({
   /** Null if the promotion is automatic. */
@@ -54,7 +54,7 @@ const promotion = z.strictObject({
   /** How many days ago its window began and ended. */
   windowDaysAgo: z.tuple([count, count]).exactOptional(),
 });
-type PromotionEntry = z.infer<typeof promotion>;
+export type PromotionEntry = z.infer<typeof promotion>;
 
 /** How often something is searched for on an ordinary day. */
 const searches = z.array(z.strictObject({ query: text, country: text, perDay: count }));
