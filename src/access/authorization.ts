@@ -1,31 +1,12 @@
 /**
- * Authorization over HTTP: the `Authorization` header (RFC 9110 section 11.6.2), the challenges of refusals, and the paths, algorithms and audience on which
- * the authorization server and the resource server must agree.
+ * Authorization over HTTP: the challenges of refusals, and the paths, algorithms and audience on which the authorization server and the resource server
+ * must agree.
  */
 import { fail, type Failure, type FailureCode } from "#foundation/failure.ts";
 
-const form = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) +([0-9A-Za-z._~+/-]+=*)$/;
-
-const knownSchemes = ["bearer", "dpop"] as const;
+/** The schemes of credentials, in lower case. */
+export const knownSchemes = ["bearer", "dpop"] as const;
 export type Scheme = (typeof knownSchemes)[number];
-
-export interface Authorization {
-  readonly scheme: Scheme;
-  readonly token: string;
-}
-
-/** Exactly one header with a known scheme and one token68; `undefined` if there is no header. */
-export function readAuthorization(values: readonly string[]): Authorization | undefined {
-  const [value, second] = values;
-  if (value === undefined) return undefined;
-  if (second !== undefined) throw fail("credentials_malformed", { message: "There is more than one Authorization header." });
-  const [, name, token] = form.exec(value.trim()) ?? [];
-  const scheme = knownSchemes.find((known) => known === name?.toLowerCase());
-  if (scheme === undefined || token === undefined) {
-    throw fail("credentials_malformed", { message: "The Authorization header must be `Bearer` and the key, or `DPoP` and the access token." });
-  }
-  return { scheme, token };
-}
 
 /** The schemes that a surface accepts. */
 export interface ChallengeOptions {

@@ -4,7 +4,7 @@
  */
 import type { FastifyRequest } from "fastify";
 import ipaddr from "ipaddr.js";
-import { type Authorization, challenge, type ChallengeOptions, readAuthorization } from "#access/authorization.ts";
+import { challenge, type ChallengeOptions, knownSchemes, type Scheme } from "#access/authorization.ts";
 import { fail, Failure } from "#foundation/failure.ts";
 import type { Bucket } from "#access/viewer.ts";
 import type { LoginLimit } from "#access/people/staff-sessions.ts";
@@ -22,6 +22,27 @@ export function headerLines(request: FastifyRequest, name: string): string[] {
     if (shown.length === name.length && shown.toLowerCase() === name) lines.push(rawHeaders[index] ?? "");
   }
   return lines;
+}
+
+/** RFC 9110 section 11.6.2: a scheme and one token68. */
+const authorizationForm = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) +([0-9A-Za-z._~+/-]+=*)$/;
+
+export interface Authorization {
+  readonly scheme: Scheme;
+  readonly token: string;
+}
+
+/** Exactly one header with a known scheme and one token68; `undefined` if there is no header. */
+export function readAuthorization(values: readonly string[]): Authorization | undefined {
+  const [value, second] = values;
+  if (value === undefined) return undefined;
+  if (second !== undefined) throw fail("credentials_malformed", { message: "There is more than one Authorization header." });
+  const [, name, token] = authorizationForm.exec(value.trim()) ?? [];
+  const scheme = knownSchemes.find((known) => known === name?.toLowerCase());
+  if (scheme === undefined || token === undefined) {
+    throw fail("credentials_malformed", { message: "The Authorization header must be `Bearer` and the key, or `DPoP` and the access token." });
+  }
+  return { scheme, token };
 }
 
 /**

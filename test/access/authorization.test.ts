@@ -1,6 +1,6 @@
 /** The Authorization header: one line, a scheme that is known in any case, one token. */
 import { describe, expect, it } from "vitest";
-import { readAuthorization } from "#access/authorization.ts";
+import { readAuthorization } from "#http/caller.ts";
 
 describe("the Authorization header", () => {
   it("is no credential when it is not there", () => {

@@ -39,8 +39,8 @@ export const modules: readonly MutatedModule[] = [
   {
     // What is shown with a request, and what it proves.
     name: "authentication",
-    mutate: ["src/access/authorization.ts", "src/access/oauth/{dpop,access-tokens}.ts"],
-    tests: ["test/access/{secret-form,authorization,access-tokens,grant-state,dpop}.test.ts"],
+    mutate: ["src/access/authorization.ts", "src/http/caller.ts", "src/access/oauth/{dpop,access-tokens}.ts"],
+    tests: ["test/access/{secret-form,authorization,access-tokens,grant-state,dpop}.test.ts", "test/gateway/client-address.test.ts"],
     hasDatabase: true,
   },
   {

@@ -4,11 +4,11 @@
  */
 import type { FastifyRequest } from "fastify";
 import { isUseNoted, ownerOfRefused, recordUse } from "#access/keys/verify-keys.ts";
-import { type Authorization, type ChallengeOptions, readAuthorization, serverMetadataPath } from "#access/authorization.ts";
+import { type ChallengeOptions, serverMetadataPath } from "#access/authorization.ts";
 import { anonymous, credentialIdOf, credentialOwnerOf, type IntegratorViewer, isIntegrator, type Scope, type Viewer } from "#access/viewer.ts";
 import { fail, Failure } from "#foundation/failure.ts";
 import type { Call, GatewayServices, Step } from "#gateway/call.ts";
-import { addressKey, authenticate, type Authentication, headerLines } from "#http/caller.ts";
+import { type Authorization, readAuthorization, addressKey, authenticate, type Authentication, headerLines } from "#http/caller.ts";
 import { requireScope as requireScopeOf, type Security } from "#mesh/operation-security.ts";
 import { type Admit, recordGrantUse } from "#access/oauth/access-tokens.ts";
 import type { Operation } from "#gateway/contract.ts";
