@@ -181,7 +181,7 @@ export const cartColumnTypes = {
   deliveryOptions: "jsonb",
   warnings: "jsonb",
 } as const satisfies Partial<Record<keyof CartAggregate & keyof CartTable, "text" | "boolean" | "bigint" | "jsonb">> &
-  Record<keyof CartSettings, "text" | "boolean" | "bigint" | "jsonb">;
+  Record<keyof CartSettings & keyof CartTable, "text" | "boolean" | "bigint" | "jsonb">;
 
 export type CartColumn = keyof typeof cartColumnTypes;
 
