@@ -51,7 +51,7 @@ interface ReplicaOptions {
   readonly onStatement: ((event: LogEvent) => void) | undefined;
 }
 
-/** Reports are read four at a time (reporting.ts): the other half is for what analysts ask meanwhile. */
+/** Reports are read four at a time (`runningMax`): the other half is for what analysts ask meanwhile. */
 const analystConnections = 8;
 /** A second longer than the database takes to end a report by itself. */
 const analystMs = reportMsMax + 1_000;

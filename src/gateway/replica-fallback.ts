@@ -36,7 +36,8 @@ export function createReplicaFallback(
   return async (ask) => {
     // While the replica is away, one request per pause asks whether it is back.
     const nowMs = clock.now().getTime();
-    if (isAway && nowMs < nextTryAt) return ask(undefined);
+    // A next try further away than a pause was set before the clock was set back: it does not count.
+    if (isAway && nowMs < nextTryAt && nextTryAt - nowMs <= pauseMs) return ask(undefined);
     nextTryAt = nowMs + pauseMs;
     const result = await ask(replica.ofThePublic);
     const error = unanswered(result);

@@ -49,6 +49,16 @@ describe("a public read", () => {
     expect([asked, told.length]).toEqual([["replica", "primary", "primary"], 1]);
   });
 
+  it("tries the replica again at once if the clock has been set back by more than the pause", async () => {
+    answer = failed(new Error("connect ECONNREFUSED"));
+    const run = createReplicaFallback({ replica }, { clock, log, pauseMs: 30_000 });
+    await run(ask);
+    now = new Date(now.getTime() - 3_600_000);
+    [asked, answer] = [[], { data: {} }];
+    await run(ask);
+    expect(asked).toEqual(["replica"]);
+  });
+
   it("tries the replica again after the pause, one read at a time until the replica answers", async () => {
     answer = failed(new Error("connect ECONNREFUSED"));
     const run = createReplicaFallback({ replica }, { clock, log, pauseMs: 30_000 });

@@ -131,7 +131,7 @@ async function volunteered(call: Call, verifier: Parameters<typeof verifyIntegra
   }
 }
 
-/** Callers with a credential are limited by the key or the grant, or by their installation (admission.ts). */
+/** Callers with a credential are limited by the key or the grant, or by their installation (`countedAs`). */
 export const limitByKey: Step = {
   name: "limit by key",
   phase: "headers",
