@@ -62,10 +62,6 @@ export function createCredentialVerifier({ db, clock, isCurrent, events, createV
   };
 }
 
-/**
- * Keeps what the database says of credentials for a moment, so that most requests are let in without a statement. Kept is the row, never a verdict
- * about time; and only while every notice is heard, so that what was changed is gone from here when its notice comes.
- */
 interface CacheParts<Row> {
   readonly clock: Clock;
   /** Whether all notices up to a moment ago have arrived; otherwise the cache is neither written nor read. */
@@ -97,7 +93,7 @@ interface LookUp<Row> {
 export function createCredentialCache<Row extends object>({ clock, isCurrent, ownersOf }: CacheParts<Row>): CredentialCache<Row> {
   const time = { perf: { now: () => clock.now().getTime() }, ttlResolution: 0 };
   const rows = new LRUCache<string, Row>({ ...time, max: rowsMax, ttl: rowMsMax });
-  // Apart from the rows: whoever makes up names pushes out other made-up names only.
+  // Unknown names have a cache of their own, so that requests with invented keys never evict the rows of real ones.
   const missing = new LRUCache<string, true>({ ...time, max: rowsMax, ttl: missingMsMax });
   const underWay = new Map<string, LookUp<Row>>();
   /** Rises with every notice: what was asked for before it is not kept after it. */

@@ -116,10 +116,6 @@ export function createTeller(db: Kysely<Tables>, channel: string): (payload: str
   };
 }
 
-/**
- * Whether notices arrive at all: a connection that answers may be one that a transaction pooler lends from a server's to another's, and what is told to
- * listeners is lost on the way. So from time to time this process tells itself something, by way of the pool, and waits until it hears it.
- */
 interface ProofParts {
   /** Tells the listeners; resolves once it is committed. */
   readonly tell: (payload: string) => Promise<unknown>;
@@ -148,6 +144,10 @@ const arrivesMs = 1_000;
 const provenMs = 30_000;
 const mark = "proof:";
 
+/**
+ * Checks whether notices arrive. A connection that answers may belong to a transaction pooler, which loses notices. So this process sends itself a notice through the
+ * pool from time to time, and waits until it arrives.
+ */
 export function createNoticeProof({ tell, onDeaf, onRegained }: ProofParts): NoticeProof {
   let told: { readonly payload: string; readonly begunAtMs: number; committedAtMs: number } | undefined;
   let provenAtMs = Number.NEGATIVE_INFINITY;

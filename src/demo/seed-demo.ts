@@ -137,10 +137,10 @@ async function insertApp(
   return [first.id, second.id];
 }
 
-/** What the demo's buyers have searched for in the last four weeks, and not found: counted by day, as the service counts it. */
+/** For so many days, up to today, the demo has searches. */
 const days = 28;
 
-/** Among the products of all merchants; the last ones are of today. */
+/** What the demo's buyers have searched for, found and not found, counted by day as the service counts it. */
 export function searchRows(now: Date): Row<"searchQueryDay">[] {
   const { found, missed } = demoSales().searches;
   return [

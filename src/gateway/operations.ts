@@ -1,17 +1,17 @@
 /** Mounts the REST operations: each gets its own short list of steps, chosen from the whole list at start. */
-import { parseAcceptLanguage } from "#foundation/text.ts";
-import { createContext, type GraphContext, type GraphServices, type Source } from "#graph/context.ts";
-import { addressKey } from "#http/caller.ts";
-import type { Run } from "#mesh/run.ts";
-import type { RunPublic } from "./replica-fallback.ts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { anonymous, credentialOwnerOf, isIntegrator, type Viewer } from "#access/viewer.ts";
+import { parseAcceptLanguage } from "#foundation/text.ts";
 import { isTracing, tracedPart } from "#foundation/tracing.ts";
+import { createContext, type GraphContext, type GraphServices, type Source } from "#graph/context.ts";
+import { addressKey } from "#http/caller.ts";
 import { refuseOtherMethods } from "#http/server.ts";
+import type { Run } from "#mesh/run.ts";
 import type { Call, GatewayServices, Step } from "./call.ts";
 import type { Operation } from "./contract.ts";
-import { answer, execute, limitFailures, requireIdempotencyKey } from "./steps/execute.ts";
+import type { RunPublic } from "./replica-fallback.ts";
 import { identify, limitByAddress, limitByKey, requireOperationScope } from "./steps/authorize.ts";
+import { answer, execute, limitFailures, requireIdempotencyKey } from "./steps/execute.ts";
 import { validate } from "./steps/validate.ts";
 
 declare module "fastify" {
@@ -19,6 +19,22 @@ declare module "fastify" {
     call: Call | null;
   }
 }
+
+/**
+ * The steps of a REST request, in order. A new policy is one line here. Steps that refuse a request for its form come before it is executed or
+ * replayed, and none of them has an effect.
+ */
+export const steps: readonly Step[] = [
+  limitByAddress,
+  identify,
+  limitByKey,
+  requireOperationScope,
+  requireIdempotencyKey,
+  validate,
+  limitFailures,
+  execute,
+  answer,
+];
 
 type RunStep = (call: Call) => Promise<void> | void;
 
@@ -114,22 +130,6 @@ function fixedHeaders({ security, stability, languageField }: Operation): Record
 }
 
 const routePath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
-
-/**
- * The way of a REST request, in order. A new policy is one line here. Everything that can refuse a request for its form comes before it is
- * executed or replayed, and nothing that has an effect does.
- */
-export const steps: readonly Step[] = [
-  limitByAddress,
-  identify,
-  limitByKey,
-  requireOperationScope,
-  requireIdempotencyKey,
-  validate,
-  limitFailures,
-  execute,
-  answer,
-];
 
 /** Runs the document of a REST operation for its caller. */
 export function executorOf(run: Run, services: GraphServices, runPublic: RunPublic): GatewayServices["execute"] {

@@ -40,12 +40,11 @@ function mountDocument(server: FastifyInstance, document: string): void {
   refuseOtherMethods(server, "/openapi.json", ["GET"]);
 }
 
-/** The OpenAPI document as a service serves it: every address in it is one of this service, also where that stands below a path of its own. */
 type Part = Readonly<Record<string, unknown>>;
 
 const own: ReadonlySet<string> = new Set(Object.values(oauthPaths));
 
-/** The document itself names no host. */
+/** Completes the addresses of the OpenAPI document, which names no host, with the public URL of this service and its path. */
 export function addressed(document: Part, publicUrl: string): Part {
   const complete = (part: unknown, name = ""): unknown => {
     if (typeof part === "string") return isAddress(part, name) ? publicUrl + part : part;

@@ -100,7 +100,7 @@ export const anyEndpointChange: ChangeKind<EndpointCommandContext> = {
   context: ofMerchant(({ merchantId, now, outbox }, request): EndpointCommandContext => {
     const { keyring, render, isLoopbackAllowed } = request.services;
     const installationId = installationIdOf(request);
-    return { merchantId, installationId, now, cause: causeOf(request), outbox, keyring, render, isLoopbackAllowed, resolvedFaults: [] };
+    return { merchantId, installationId, now, cause: causeOf(request), outbox, keyring, render, isLoopbackAllowed };
   }),
   idempotency: "required",
 };

@@ -83,15 +83,15 @@ function keyArgument(field: FieldNode, variables: Readonly<Record<string, unknow
   return typeof given === "string" ? given : undefined;
 }
 
-/**
- * Runs what a mutation needs from outside the database before its transaction begins: DNS for a webhook URL, the hash
- * of a password. A mutation declares it on its field (`MutationPreparation` in `graph/mutation.ts`).
- */
 type Mutation = readonly [node: FieldNode, field: GraphQLField<unknown, unknown>];
 
 const mutations = new WeakMap<DocumentNode, readonly Mutation[]>();
 
-/** Gives what the document's mutation has prepared, or undefined if it prepares nothing. */
+/**
+ * Runs what a mutation needs from outside the database before its transaction begins: DNS for a webhook URL, the hash
+ * of a password. A mutation declares it on its field (`MutationPreparation` in `graph/mutation.ts`). Returns what was
+ * prepared, or undefined if the mutation prepares nothing.
+ */
 export async function prepareMutations(args: PolicyArgs): Promise<unknown> {
   const schema = isOwnDocument(args.document) ? contractSchemaOf(args.schema) : args.schema;
   const prepared = preparedMutations(schema, args);

@@ -214,9 +214,10 @@ function createPrompts({ interactionPolicy: { Check, Prompt } }: OidcLibrary): i
   ];
 }
 
-/** A refusal that can't be sent back to the app: a page for whoever looks at it, or, where a program asked, RFC 6749's JSON. */
+/** Routes that a browser opens; other routes are called by programs. */
 const pages = new Set(["authorization", "resume"]);
 
+/** Answers a refusal that cannot be sent back to the app: with a page in a browser, with the JSON of RFC 6749 for a program. */
 function showRefusal(context: KoaContextWithOIDC, out: ErrorOut): void {
   if (!pages.has(context.oidc.route)) {
     context.type = "application/json";

@@ -47,7 +47,7 @@ describe("a large body", () => {
     );
   });
 
-  it("that is no JSON is refused as any other is", () => {
+  it("that is not JSON is refused with the same message as a short body that is not JSON", () => {
     for (const text of [`"${padding}`, `${padding}}}]]`, `{"a":${padding}`, `\\${padding}`]) expect(refusal(text)).toBe(refusal("{"));
   });
 });

@@ -70,7 +70,7 @@ export async function insertApiKey(transaction: Transaction, { now }: Pick<Acces
   return { apiKeyId, value };
 }
 
-/** From its commit on the key is refused. Revoking twice is revoking once: the first time stands. */
+/** Revokes an API key: requests with it are refused from the commit on. A key that is revoked already keeps its first time. */
 export async function revokeApiKey(transaction: Transaction, access: Access, apiKeyId: string): Promise<AccessEvent[]> {
   const key = await transaction
     .selectFrom("apiKey")
@@ -85,7 +85,7 @@ export async function revokeApiKey(transaction: Transaction, access: Access, api
   return revokeKeys(transaction, access, { column: "id", value: key.id });
 }
 
-/** A key, or all of an installation; which of them were in force is what is answered. Whoever calls drops what was kept of them. */
+/** Revokes one key, or all keys of an installation, and returns an event for each that was in force. The caller drops the cached credentials. */
 export async function revokeKeys(
   transaction: Transaction,
   { now }: Pick<Access, "now">,
@@ -110,7 +110,7 @@ const hourMs = 3_600_000;
 export interface Rotation {
   readonly apiKeyId: string;
   readonly overlapHours?: number | null | undefined;
-  /** When the successor ends; never unless told. */
+  /** When the new key expires; it never does if this is null or left out. */
   readonly expiresAt?: Date | null | undefined;
 }
 

@@ -149,7 +149,7 @@ function judgeDelivery(facts: ReadinessFacts): Verdict {
     return refuse(message, { remedy: isOff ? "Mend the receiver and enable the endpoint." : "Mend the receiver.", since: notWellSince(failing) });
   }
   const degraded = endpoints.filter(({ health }) => health.state === "degraded");
-  if (degraded.length === 0) return pass("Webhooks arrive, as far as any were sent.");
+  if (degraded.length === 0) return pass("No webhook endpoint fails.");
   return warn("Nothing has arrived at a webhook endpoint for a day.", { remedy: "Mend the receiver.", since: notWellSince(degraded) });
 }
 

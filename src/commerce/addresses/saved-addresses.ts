@@ -28,17 +28,20 @@ export interface SavedAddressContext {
 
 export const savedAddressesMax = 20;
 
-/** The latest first. */
-export async function findSavedAddresses(reader: Reader, { merchantId, buyerReference }: Owner): Promise<SavedAddress[]> {
-  const rows = await reader
+/** The saved addresses of a buyer that are not erased, the latest first. */
+const latestFirst = (reader: Reader, { merchantId, buyerReference }: Owner) =>
+  reader
     .selectFrom("personalData")
-    .select(["id", "masked", "level", "createdAt"])
     .where("merchantId", "=", merchantId)
     .where("buyerReference", "=", buyerReference)
     .where("kind", "=", "address")
     .where("erasedAt", "is", null)
     .orderBy("createdAt", "desc")
-    .orderBy("id", "desc")
+    .orderBy("id", "desc");
+
+export async function findSavedAddresses(reader: Reader, { merchantId, buyerReference }: Owner): Promise<SavedAddress[]> {
+  const rows = await latestFirst(reader, { merchantId, buyerReference })
+    .select(["id", "masked", "level", "createdAt"])
     .limit(savedAddressesMax)
     .execute();
   return rows.map(({ id, masked, level, createdAt }) => ({ id, address: masked as MaskedAddress, level: level ?? "basic", createdAt }));
@@ -63,17 +66,7 @@ export async function keepAddress(
     .insertInto("personalData")
     .values({ ...row, buyerReference })
     .execute();
-  const old = await transaction
-    .selectFrom("personalData")
-    .select("id")
-    .where("merchantId", "=", merchantId)
-    .where("buyerReference", "=", buyerReference)
-    .where("kind", "=", "address")
-    .where("erasedAt", "is", null)
-    .orderBy("createdAt", "desc")
-    .orderBy("id", "desc")
-    .offset(savedAddressesMax)
-    .execute();
+  const old = await latestFirst(transaction, { merchantId, buyerReference }).select("id").offset(savedAddressesMax).execute();
   await erasePersonalData(
     transaction,
     old.map((kept) => kept.id),

@@ -8,7 +8,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
 import type { Keyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
-import type { EndpointCommandContext } from "#webhooks/endpoints/change-endpoint.ts";
+import type { EndpointUrlContext } from "#webhooks/endpoints/change-endpoint.ts";
 import { createEndpoint, deleteEndpoint, disableEndpoint, enableEndpoint } from "#webhooks/endpoints/endpoint-commands.ts";
 import { type RenderSubject, writeEvents } from "#webhooks/outbox.ts";
 import type { EventType } from "#webhooks/event-types.ts";
@@ -50,7 +50,7 @@ const hourMs = 3_600_000;
 
 const hoursBefore = (now: Date, hours: number): Date => new Date(now.getTime() - hours * hourMs);
 
-function tenantAt({ owner, keyring, render, now }: WebhooksPlace, hoursAgo: number): EndpointCommandContext {
+function tenantAt({ owner, keyring, render, now }: WebhooksPlace, hoursAgo: number): EndpointUrlContext {
   return {
     merchantId: owner.id,
     installationId: null,

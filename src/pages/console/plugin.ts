@@ -51,10 +51,6 @@ export const consolePlugin: FastifyPluginAsync<ConsoleOptions> = async (server, 
   for (const [path, methods] of consoleRoutes) refuseOtherMethods(server, path, methods);
 };
 
-/**
- * The merchant's console: signing in, the page that its script runs in, signing out. Every sign-in begins a session of its own, and whatever session the
- * browser had before ends with it.
- */
 interface ConsoleServices {
   readonly db: Database;
   readonly clock: Clock;

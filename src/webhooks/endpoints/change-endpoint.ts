@@ -13,13 +13,16 @@ import { normalizeEndpointUrl } from "#webhooks/endpoint-url.ts";
 import { findEndpoints, refuseEndpoint, type WebhookEndpoint } from "./endpoint-aggregate.ts";
 import { type InputRules, requireUrl } from "./endpoint-input.ts";
 
-export interface EndpointCommandContext extends Circumstances, InputRules {
+export interface EndpointCommandContext extends Circumstances, Omit<InputRules, "resolvedFaults"> {
   /** The installation that asks; null: who runs the merchant, for any of its installations. */
   readonly installationId: string | null;
   readonly keyring: Keyring;
   readonly outbox: Outbox;
   readonly render: RenderSubject;
 }
+
+/** The context of a command whose input has a URL. The faults of its address must be given, so that no such command can skip looking them up. */
+export type EndpointUrlContext = EndpointCommandContext & Pick<InputRules, "resolvedFaults">;
 
 /** Names an endpoint, and the version that the caller has seen. */
 export interface EndpointTarget {

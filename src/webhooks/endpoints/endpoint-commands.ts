@@ -9,6 +9,7 @@ import {
   type EndpointPatch,
   type EndpointTarget,
   type EndpointCommandContext,
+  type EndpointUrlContext,
   lockEndpoint,
   lockInstallation,
   ownEndpoint,
@@ -31,7 +32,7 @@ export interface NewEndpoint extends EndpointFields {
 }
 
 /** Creates an endpoint with its first secret; its first event is a ping. */
-export async function createEndpoint(transaction: Transaction, context: EndpointCommandContext, input: NewEndpoint): Promise<EndpointWithSecret> {
+export async function createEndpoint(transaction: Transaction, context: EndpointUrlContext, input: NewEndpoint): Promise<EndpointWithSecret> {
   requireEndpointFields(input, context);
   const installation = await lockInstallation(transaction, context, input.installationId);
   requireUrlOfMode(input.url, context, installation);
@@ -77,7 +78,7 @@ interface EndpointChange extends EndpointTarget, EndpointFields {
   readonly payloadMode?: "snapshot" | "thin" | null | undefined;
 }
 
-export async function updateEndpoint(transaction: Transaction, context: EndpointCommandContext, input: EndpointChange): Promise<WebhookEndpoint> {
+export async function updateEndpoint(transaction: Transaction, context: EndpointUrlContext, input: EndpointChange): Promise<WebhookEndpoint> {
   requireEndpointFields(input, context);
   const { url, endpointId } = input;
   const before =
